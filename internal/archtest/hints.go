@@ -9,11 +9,12 @@ import (
 )
 
 // A workflow's style and a step's stage are hints for screens. The engine must treat every graph alike, so no Go code
-// reads a style, and no Go code takes a way because of a stage. Definitions are parsed and written in
-// internal/workflow, and the API hands both on to screens as they are: those may read, and only the first may compare.
+// takes a way because of one. Definitions are parsed and written in internal/workflow, which may do as it likes. The
+// packages that carry a saved workflow to the database and to screens hand both on as they are: they may copy a hint
+// into a field or an argument, and neither compare it nor keep it under another name. Nobody else even reads it.
 var (
 	hintsParsed = []string{"internal/workflow"}
-	hintsPassed = []string{"internal/api", "client"}
+	hintsPassed = []string{"internal/api", "internal/control", "internal/store", "client"}
 )
 
 // hintNames are the fields, hintValues the named constants of both, hintKeys their spellings in documents.
@@ -23,7 +24,7 @@ var (
 	hintKeys   = []string{`"style"`, `"stage"`, `"stage_type"`}
 )
 
-// checkHints returns every read of a hint outside the places that may, and every branch on one.
+// checkHints returns every read of a hint by packages that may not, and every branch on one by those that may.
 func checkHints(sources []source) []fault {
 	var faults []fault
 	for _, s := range sources {
@@ -41,33 +42,80 @@ func isWithin(dir string, families []string) bool {
 
 func hintsOf(s source) []fault {
 	var faults []fault
-	passes := isWithin(s.dir(), hintsPassed)
-	add := func(n ast.Node, what string) { faults = append(faults, fault{s.at(n), what}) }
+	find := reads
+	if isWithin(s.dir(), hintsPassed) {
+		find = branches
+	}
 	ast.Inspect(s.file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.SelectorExpr:
-			if isHint(n) && !passes {
-				add(n, "reads the screens' hint "+n.Sel.Name)
-			}
-			if hintValues.MatchString(n.Sel.Name) {
-				add(n, "names the screens' hint "+n.Sel.Name)
-			}
-		case *ast.BinaryExpr:
-			if passes && comparison(n.Op) && (isHint(n.X) || isHint(n.Y)) {
-				add(n, "branches on a screens' hint")
-			}
-		case *ast.SwitchStmt:
-			if passes && isHint(n.Tag) {
-				add(n, "branches on a screens' hint")
-			}
-		case *ast.IndexExpr:
-			if passes && isHint(n.Index) || isHintKey(n.Index) {
-				add(n, "looks a screens' hint up")
-			}
+		if what := find(n); what != "" {
+			faults = append(faults, fault{s.at(n), what})
+		} else if what := looksUp(n); what != "" {
+			faults = append(faults, fault{s.at(n), what})
 		}
 		return true
 	})
 	return faults
+}
+
+// reads says whether a node reads a hint at all.
+func reads(n ast.Node) string {
+	if e, ok := n.(ast.Expr); ok && isHint(e) {
+		return "reads a hint that is for screens"
+	}
+	return ""
+}
+
+// branches says whether a node decides by a hint, or hides one from this check under another name.
+func branches(n ast.Node) string {
+	const what = "branches on a hint that is for screens"
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		if comparison(n.Op) && (isHint(n.X) || isHint(n.Y)) {
+			return what
+		}
+	case *ast.SwitchStmt:
+		if isHint(n.Tag) {
+			return what
+		}
+	case *ast.IndexExpr:
+		if isHint(n.Index) {
+			return what
+		}
+	case *ast.CallExpr:
+		if decides(n.Fun) && slices.ContainsFunc(n.Args, isHint) {
+			return what
+		}
+	case *ast.AssignStmt:
+		if n.Tok == token.DEFINE && slices.ContainsFunc(n.Rhs, isHint) {
+			return "gives a hint that is for screens another name"
+		}
+	}
+	return ""
+}
+
+// looksUp says whether a node names a value of a hint, or finds one by its spelling in a document.
+func looksUp(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.Ident:
+		if hintValues.MatchString(n.Name) {
+			return "names a value of a hint that is for screens"
+		}
+	case *ast.IndexExpr:
+		if isHintKey(n.Index) {
+			return "looks up a hint that is for screens"
+		}
+	}
+	return ""
+}
+
+// decides reports whether a call is one of the standard library's comparisons.
+func decides(fun ast.Expr) bool {
+	sel, ok := fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	id, ok := sel.X.(*ast.Ident)
+	return ok && slices.Contains([]string{"strings", "slices", "cmp"}, id.Name)
 }
 
 func isHint(e ast.Expr) bool {

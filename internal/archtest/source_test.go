@@ -19,12 +19,17 @@ func TestE26_CheckerFindsReads(t *testing.T) {
 		name, path, body, want string
 	}{
 		{"a read in the engine", "internal/engine/x.go", "_ = w.Style", "reads"},
-		{"a branch in control", "internal/control/x.go", `if s.Stage == "review" { return }`, "reads"},
+		{"a read in a screen of text", "internal/cli/x.go", "print(s.Stage)", "reads"},
+		{"a branch in control", "internal/control/x.go", `if s.Stage == "review" { return }`, "branches"},
+		{"a comparison by call", "internal/control/x.go", `_ = strings.EqualFold(s.Stage, "review")`, "branches"},
+		{"another name in control", "internal/control/x.go", "st := s.Stage\n_ = st", "another name"},
 		{"a named value anywhere", "internal/worker/x.go", "_ = workflow.StageReview", "names"},
 		{"a look by name", "internal/control/x.go", `_ = doc["style"]`, "looks"},
 		{"a branch in the api", "internal/api/x.go", `if s.Stage != "" { return }`, "branches"},
 		{"a switch in the api", "internal/api/x.go", "switch s.Stage {\n}", "branches"},
-		{"a look in the api", "internal/api/x.go", "_ = names[s.Stage]", "looks"},
+		{"a look in the api", "internal/api/x.go", "_ = names[s.Stage]", "branches"},
+		{"handing on to the database", "internal/control/x.go", "exec(w.Key, w.Style)", ""},
+		{"reading from the database", "internal/store/x.go", "scan(&w.Key, &w.Style)", ""},
 		{"handing on in the api", "internal/api/x.go", "_ = step{Stage: s.Stage}", ""},
 		{"parsing a definition", "internal/workflow/x.go", `if s.Stage == "" { return }`, ""},
 	}

@@ -478,9 +478,14 @@ CREATE TABLE nodes (
   pid BIGINT NOT NULL,
   labels TEXT NOT NULL DEFAULT '[]',
   slots BIGINT NOT NULL,
-  counter BIGINT NOT NULL DEFAULT 0,
   started_at BIGINT NOT NULL,
   dead_at BIGINT NOT NULL DEFAULT 0
+);
+
+-- Apart from nodes: a renewal must not wait for the commands that hold their node's row shared.
+CREATE TABLE node_beats (
+  node TEXT {{c}} PRIMARY KEY,
+  counter BIGINT NOT NULL
 );
 
 -- One append-only log. On Postgres a row gets its position from the sequencer after its commit (NULL before).

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// session runs statements on one connection, inside whatever transaction is open there.
+type session interface {
+	exec(ctx context.Context, st *Stmt, args []any) (sql.Result, error)
+	query(ctx context.Context, st *Stmt, args []any) (*sql.Rows, error)
+	queryRow(ctx context.Context, st *Stmt, args []any) *sql.Row
+}
+
+// scanner is what a scan function reads from: a row.
+type scanner interface{ Scan(dest ...any) error }
+
+// ReadTx is one consistent look at the database. It ends with the function it was given to.
+type ReadTx struct {
+	ctx     context.Context // the transaction's own; a Tx's cannot be cancelled by its caller
+	session session
+	// err is the first failure of a statement. After it nothing counts any more: Postgres refuses every further
+	// statement, and SQLite may have rolled back more than the statement.
+	err error
+}
+
+func (r *ReadTx) fail(st *Stmt, err error) error {
+	err = fmt.Errorf("%s: %w", st.name, err)
+	if r.err == nil {
+		r.err = err
+	}
+	return err
+}
+
+// exec runs a statement and returns how many rows it touched.
+func (r *ReadTx) exec(st *Stmt, args ...any) (int64, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	res, err := r.session.exec(r.ctx, st, args)
+	if err != nil {
+		return 0, r.fail(st, err)
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return 0, r.fail(st, err)
+	}
+	return n, nil
+}
+
+// get reads at most one row with scan and reports whether there was one.
+func (r *ReadTx) get(st *Stmt, scan func(scanner) error, args ...any) (bool, error) {
+	if r.err != nil {
+		return false, r.err
+	}
+	err := scan(r.session.queryRow(r.ctx, st, args))
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, r.fail(st, err)
+	}
+	return true, nil
+}
+
+// list calls each for every row. each must not run statements: a Postgres connection carries one at a time.
+func (r *ReadTx) list(st *Stmt, each func(scanner) error, args ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	rows, err := r.session.query(r.ctx, st, args)
+	if err != nil {
+		return r.fail(st, err)
+	}
+	defer func() { _ = rows.Close() }() // its error is also Err's
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return r.fail(st, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return r.fail(st, err)
+	}
+	return nil
+}
+
+// into scans one row's columns into dest.
+func into(dest ...any) func(scanner) error {
+	return func(s scanner) error { return s.Scan(dest...) }
+}
+
+// micros is a time as it is stored: microseconds since 1970 UTC, 0 for the zero time.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// fromMicros is the inverse of micros.
+func fromMicros(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}
+
+// jsonText is a value as it is stored; maps come out with sorted keys.
+func jsonText(v any) (string, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("encode column: %w", err)
+	}
+	return string(b), nil
+}
+
+// fromJSON reads a stored value; empty text leaves v alone.
+func fromJSON(text string, v any) error {
+	if text == "" {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		return fmt.Errorf("decode column: %w", err)
+	}
+	return nil
+}

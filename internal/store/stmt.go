@@ -1,0 +1,61 @@
+package store
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Stmt is one statement, written once with numbered placeholders ?1, ?2 … and a few marks that each dialect replaces:
+//
+//	{{lock}}    rows are locked against other writers (nothing on SQLite, which has one writer)
+//	{{share}}   rows are locked against change, shared with other such holders
+//	{{skip}}    like {{lock}}, passing over rows that somebody else holds
+//	{{in ?1}}   membership in a list that is passed as a JSON array of strings
+//	{{immediate}} a write transaction from its first statement on
+//	{{notify}}  a broadcast in the transaction (SQLite has none)
+//	{{next}}    the next position of the event log, or NULL where a sequencer gives it later
+type Stmt struct {
+	name     string
+	sqlite   string
+	postgres string
+}
+
+// statements is filled while package variables are initialised and never changes afterwards.
+var statements []*Stmt
+
+// define registers a statement, so that a test can prepare every one of them on both databases.
+func define(name, text string) *Stmt {
+	text = strings.TrimSpace(text)
+	st := &Stmt{name: name, sqlite: toSQLite(text), postgres: toPostgres(text)}
+	statements = append(statements, st)
+	return st
+}
+
+var (
+	markList        = regexp.MustCompile(`\{\{in (\?\d+)\}\}`)
+	markPlaceholder = regexp.MustCompile(`'[^']*'|\?(\d+)`)
+)
+
+func toSQLite(text string) string {
+	text = strings.NewReplacer(
+		"{{lock}}", "", "{{share}}", "", "{{skip}}", "",
+		"{{immediate}}", "IMMEDIATE", "{{notify}}", "?1, ?2",
+		"{{next}}", "(SELECT COALESCE(MAX(position), 0) + 1 FROM events)",
+	).Replace(text)
+	return markList.ReplaceAllString(text, "IN (SELECT value FROM json_each($1))")
+}
+
+func toPostgres(text string) string {
+	text = strings.NewReplacer(
+		// FOR UPDATE would collide with the key-share locks of foreign keys and deadlock crossing commands.
+		"{{lock}}", "FOR NO KEY UPDATE", "{{share}}", "FOR SHARE", "{{skip}}", "FOR NO KEY UPDATE SKIP LOCKED",
+		"{{immediate}}", "", "{{notify}}", "pg_notify(?1, ?2)", "{{next}}", "NULL",
+	).Replace(text)
+	text = markList.ReplaceAllString(text, "= ANY(ARRAY(SELECT jsonb_array_elements_text(${1}::jsonb)))")
+	return markPlaceholder.ReplaceAllStringFunc(text, func(m string) string {
+		if strings.HasPrefix(m, "'") {
+			return m
+		}
+		return "$" + m[1:]
+	})
+}

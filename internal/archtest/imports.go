@@ -6,11 +6,14 @@ import (
 	"strings"
 )
 
-// A pkg is one package of the module as `go list` tells it, without its tests.
+// A pkg is one package of the module as `go list` tells it. The layer table speaks of Imports alone: tests wire what
+// they need.
 type pkg struct {
-	ImportPath string
-	Dir        string
-	Imports    []string
+	ImportPath   string
+	Dir          string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
 }
 
 // A fault is one broken rule: where, what, and the way out.

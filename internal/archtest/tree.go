@@ -28,7 +28,7 @@ func repoRoot() (string, error) {
 // listPackages asks `go list` for every package of the module. A package that does not compile is listed with the
 // imports its files name.
 func listPackages(root string) ([]pkg, error) {
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Imports", "./...")
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Imports,TestImports,XTestImports", "./...")
 	cmd.Dir = root
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -13,7 +13,7 @@ LDFLAGS     := -s -w -X main.version=$(VERSION)
 # checkout was made (archives, shallow clones, clones of another owner).
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
-# How long one fuzz target runs in `make fuzz-short`.
+# How long one fuzz target runs.
 FUZZTIME    ?= 10s
 
 .PHONY: help
@@ -53,7 +53,7 @@ scenarios: ## Which numbered scenarios no test names
 	bash scripts/scenarios.sh
 
 .PHONY: fuzz-short
-fuzz-short: ## Every fuzz target for $(FUZZTIME)
+fuzz-short: ## Every fuzz target for a short time (FUZZTIME=1m for longer)
 	FUZZTIME=$(FUZZTIME) bash scripts/fuzz-short.sh
 
 .PHONY: clean

@@ -68,10 +68,10 @@ const DefaultMaxVisits = 20
 type Step struct {
 	Key          string
 	Name         string
-	Stage        string // work | review | approval | custom; a hint for screens only
-	Agent        string // the step's agent, "" for none
-	Program      string // "plain", "flow:<name>", "rounds:<name>"
-	With         map[string]any
+	Stage        string         // work | review | approval | custom; a hint for screens only
+	Agent        string         // the step's agent, "" for none
+	Program      string         // "plain", "flow:<name>", "rounds:<name>"
+	With         map[string]any // inputs of the program; texts with expressions are *Text, see ExpandPayload
 	Complete     Complete
 	WIP          int // 0 = no limit
 	Settle       time.Duration
@@ -81,6 +81,7 @@ type Step struct {
 	Suffix       string
 	Model        string
 	OnInterrupt  string // continue (default) | ask | restart
+	Approve      string // ask (default) | auto: whether a flow written by a model asks a person before its first run
 	Participants []Participant
 	OnEmpty      OnEmpty
 	Terminal     fairlead.Terminal
@@ -88,6 +89,8 @@ type Step struct {
 	Manual       map[string][]Action               // by key
 	Heartbeat    *Heartbeat
 	Pos          Position
+
+	weighed []WeighedMove
 }
 
 // Heartbeat is when a step's heartbeat trigger fires. Exactly one of Every and Cron is set.
@@ -131,6 +134,7 @@ const (
 type Action struct {
 	Kind ActionKind
 	Pos  Position
+	seq  int // place among all actions of the file, in the order in which they are read
 
 	// queue_run: To, Task, Reason, Payload, Key. fan_out: Role, Reason, Payload, Key.
 	Target  Target
@@ -168,7 +172,7 @@ type SetFields struct {
 	RemoveLabels []string
 	Priority     fairlead.Priority
 	Agent        *string
-	Metadata     map[string]any
+	Metadata     map[string]any // texts with expressions are *Text, see ExpandPayload
 }
 
 // TargetKind says how a run's agent is found.

@@ -1,0 +1,124 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Saved is work that was put where a clean-up cannot reach it.
+type Saved struct {
+	Ref    string `json:"ref,omitempty"`
+	Commit string `json:"commit,omitempty"`
+	Pushed bool   `json:"pushed,omitempty"`
+}
+
+// Rescue puts uncommitted work, and commits that are on no remote and not in the base, on the ref
+// refs/fairlead/rescue/<identifier>-<time>. It returns the zero value when there is nothing to save. Work that an
+// earlier rescue saved is found there and not saved twice.
+func (m *Manager) Rescue(ctx context.Context, identifier string) (Saved, error) {
+	t, err := m.repo(identifier)
+	if err != nil {
+		return Saved{}, err
+	}
+	defer m.lock("task " + identifier)()
+	return m.rescue(ctx, &t)
+}
+
+func (m *Manager) rescue(ctx context.Context, t *Tree) (Saved, error) {
+	s, err := m.snapshot(ctx, t)
+	if err != nil {
+		return Saved{}, fmt.Errorf("rescue work: %w", err)
+	}
+	at := t.at()
+	if s.same {
+		own, err := at.git(ctx, append([]string{"rev-list", "-n", "1", s.head, "--not", "--remotes"}, m.known(ctx, t)...)...)
+		if err != nil {
+			return Saved{}, fmt.Errorf("rescue work: %w", err)
+		}
+		if own == "" {
+			return Saved{}, nil
+		}
+	}
+	if old, err := m.rescued(ctx, t, s); err != nil || old.Ref != "" {
+		return old, err
+	}
+	commit := s.head
+	if !s.same {
+		if commit, err = s.commit(ctx, t, "Rescued work of "+t.Identifier); err != nil {
+			return Saved{}, fmt.Errorf("rescue work: %w", err)
+		}
+	}
+	ref := "refs/fairlead/rescue/" + t.Identifier + "-" + m.stamp()
+	for n := 2; ; n++ { // two rescues within a second
+		if _, err := at.git(ctx, "update-ref", ref, commit, ""); err == nil {
+			return Saved{Ref: ref, Commit: commit}, nil
+		} else if n > 9 {
+			return Saved{}, fmt.Errorf("rescue work: %w", err)
+		}
+		ref = fmt.Sprintf("refs/fairlead/rescue/%s-%s-%d", t.Identifier, m.stamp(), n)
+	}
+}
+
+// known are the commits that the repository has without the task.
+func (m *Manager) known(ctx context.Context, t *Tree) []string {
+	out := []string{t.Commit}
+	if c, err := t.at().git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", t.Base+"^{commit}"); err == nil && t.Base != "HEAD" {
+		out = append(out, c)
+	}
+	return out
+}
+
+// rescued looks for a rescue of exactly this content.
+func (m *Manager) rescued(ctx context.Context, t *Tree, s snap) (Saved, error) {
+	out, err := t.at().git(ctx, "for-each-ref", "--format=%(refname) %(objectname) %(tree) %(parent)", "refs/fairlead/rescue/"+t.Identifier+"-*")
+	if err != nil {
+		return Saved{}, fmt.Errorf("list rescues: %w", err)
+	}
+	for line := range strings.SplitSeq(out, "\n") {
+		f := strings.Fields(line)
+		if len(f) < 3 || f[2] != s.tree {
+			continue
+		}
+		if f[1] == s.head || !s.same && len(f) == 4 && f[3] == s.head {
+			return Saved{Ref: f[0], Commit: f[1]}, nil
+		}
+	}
+	return Saved{}, nil
+}
+
+// Checkpoint puts the tree as it is on refs/fairlead/checkpoint/<name> (an assignment's id) and pushes it when the
+// repository has a remote and push is set. The branch and the files do not change. Call it at the end of a run.
+func (m *Manager) Checkpoint(ctx context.Context, identifier, name string, push bool) (Saved, error) {
+	if err := checkIdentifier(name); err != nil {
+		return Saved{}, err
+	}
+	t, s, err := m.current(ctx, identifier)
+	if err != nil {
+		return Saved{}, err
+	}
+	defer m.lock("task " + identifier)()
+	out := Saved{Ref: "refs/fairlead/checkpoint/" + name, Commit: s.head}
+	at := t.at()
+	if !s.same {
+		if out.Commit, err = s.commit(ctx, &t, "Checkpoint of "+identifier); err != nil {
+			return Saved{}, fmt.Errorf("checkpoint work: %w", err)
+		}
+	}
+	if _, err := at.git(ctx, "update-ref", out.Ref, out.Commit); err != nil {
+		return Saved{}, fmt.Errorf("checkpoint work: %w", err)
+	}
+	remotes, err := at.git(ctx, "remote")
+	if err != nil || !push || remotes == "" {
+		return out, err
+	}
+	remote := strings.Fields(remotes)[0]
+	if strings.Contains("\n"+remotes+"\n", "\norigin\n") {
+		remote = "origin"
+	}
+	if _, err := at.git(ctx, "push", "--quiet", "--no-verify", "--", remote, "+"+out.Ref+":"+out.Ref); err != nil {
+		return out, fmt.Errorf("push checkpoint: %w", err)
+	}
+	out.Pushed = true
+	return out, nil
+}

@@ -11,10 +11,16 @@ import (
 // marks are the words of work left for later. They are forgotten where they stand; an issue is not.
 var marks = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
 
+// What a package comment says beside what the package is: what one may rely on, and what it keeps its hands off.
+var (
+	promise = regexp.MustCompile(`(?i)\bguarantees?\b`)
+	limit   = regexp.MustCompile(`(?i)\bmust (not|never)\b`)
+)
+
 // checkDocs returns the packages whose comment is missing or leaves out one of its three parts: what the package is,
-// what it guarantees, what it must not know. A program's comment says how it is used instead.
+// what it guarantees, what it must not know. Programs and suites say how they are used instead.
 func checkDocs(sources []source) []fault {
-	comments, mains, dirs := map[string]string{}, map[string]bool{}, []string{}
+	comments, users, dirs := map[string]string{}, map[string]bool{}, []string{}
 	for _, s := range sources {
 		if s.isTest() {
 			continue
@@ -22,7 +28,7 @@ func checkDocs(sources []source) []fault {
 		if !slices.Contains(dirs, s.dir()) {
 			dirs = append(dirs, s.dir())
 		}
-		mains[s.dir()] = s.file.Name.Name == "main"
+		users[s.dir()] = s.file.Name.Name == "main" || strings.HasSuffix(s.file.Name.Name, "test")
 		if s.file.Doc != nil {
 			comments[s.dir()] = s.file.Doc.Text()
 			if name := path.Base(s.path); name != "doc.go" && name != "main.go" {
@@ -36,10 +42,10 @@ func checkDocs(sources []source) []fault {
 		switch {
 		case text == "":
 			faults = append(faults, fault{packageKey(dir), "has no package comment in doc.go, or a second one elsewhere"})
-		case mains[dir]:
-		case !strings.Contains(text, "guarantee"):
+		case users[dir]:
+		case !promise.MatchString(text):
 			faults = append(faults, fault{packageKey(dir), "has a package comment that does not say what it guarantees"})
-		case !strings.Contains(text, "must not know"):
+		case !limit.MatchString(text):
 			faults = append(faults, fault{packageKey(dir), "has a package comment that does not say what it must not know"})
 		}
 	}

@@ -50,6 +50,9 @@ func (c *liteConn) exec(ctx context.Context, st *Stmt, args []any) (sql.Result, 
 }
 
 func (c *liteConn) query(ctx context.Context, st *Stmt, args []any) (*sql.Rows, error) {
+	if st.once {
+		return c.conn.QueryContext(ctx, st.sqlite, args...)
+	}
 	p, err := c.prepared(st)
 	if err != nil {
 		return nil, err

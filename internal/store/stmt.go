@@ -11,11 +11,16 @@ import (
 //	{{share}}   rows are locked against change, shared with other such holders
 //	{{skip}}    like {{lock}}, passing over rows that somebody else holds
 //	{{in ?1}}   membership in a list that is passed as a JSON array of strings
+//	{{has c ?1}}      the JSON list in column c holds the text
+//	{{contains c ?1}} the text in column c contains the text
+//	{{each}} … {{end}} for every row so far, the first rows r of runs q that the subquery between finds
 //	{{immediate}} a write transaction from its first statement on
+//	{{tables}}  the names of all tables
 //	{{notify}}  a broadcast in the transaction (SQLite has none)
 //	{{next}}    the next position of the event log, or NULL where a sequencer gives it later
 type Stmt struct {
 	name     string
+	once     bool // not worth preparing
 	sqlite   string
 	postgres string
 }
@@ -33,6 +38,8 @@ func define(name, text string) *Stmt {
 
 var (
 	markList        = regexp.MustCompile(`\{\{in (\?\d+)\}\}`)
+	markHas         = regexp.MustCompile(`\{\{has (\w+) (\?\d+)\}\}`)
+	markContains    = regexp.MustCompile(`\{\{contains (\w+) (\?\d+)\}\}`)
 	markPlaceholder = regexp.MustCompile(`'[^']*'|\?(\d+)`)
 )
 
@@ -40,8 +47,12 @@ func toSQLite(text string) string {
 	text = strings.NewReplacer(
 		"{{lock}}", "", "{{share}}", "", "{{skip}}", "",
 		"{{immediate}}", "IMMEDIATE", "{{notify}}", "?1, ?2",
+		"{{tables}}", "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+		"{{each}}", "JOIN runs r ON r.id IN (SELECT q.id FROM runs q", "{{end}}", ")",
 		"{{next}}", "(SELECT COALESCE(MAX(position), 0) + 1 FROM events)",
 	).Replace(text)
+	text = markHas.ReplaceAllString(text, "EXISTS (SELECT 1 FROM json_each($1) WHERE value = $2)")
+	text = markContains.ReplaceAllString(text, "instr($1, $2) > 0")
 	return markList.ReplaceAllString(text, "IN (SELECT value FROM json_each($1))")
 }
 
@@ -49,8 +60,12 @@ func toPostgres(text string) string {
 	text = strings.NewReplacer(
 		// FOR UPDATE would collide with the key-share locks of foreign keys and deadlock crossing commands.
 		"{{lock}}", "FOR NO KEY UPDATE", "{{share}}", "FOR SHARE", "{{skip}}", "FOR NO KEY UPDATE SKIP LOCKED",
-		"{{immediate}}", "", "{{notify}}", "pg_notify(?1, ?2)", "{{next}}", "NULL",
+		"{{immediate}}", "", "{{notify}}", "pg_notify(?1, ?2)",
+		"{{tables}}", "SELECT c.relname::text COLLATE \"C\" FROM pg_class c WHERE c.relkind IN ('r', 'S') AND c.relnamespace = current_schema()::regnamespace ORDER BY 1",
+		"{{each}}", "JOIN LATERAL (SELECT q.* FROM runs q", "{{end}}", ") r ON TRUE", "{{next}}", "NULL",
 	).Replace(text)
+	text = markHas.ReplaceAllString(text, "jsonb_exists(${1}::jsonb, $2)")
+	text = markContains.ReplaceAllString(text, "strpos($1, $2) > 0")
 	text = markList.ReplaceAllString(text, "= ANY(ARRAY(SELECT jsonb_array_elements_text(${1}::jsonb)))")
 	return markPlaceholder.ReplaceAllStringFunc(text, func(m string) string {
 		if strings.HasPrefix(m, "'") {

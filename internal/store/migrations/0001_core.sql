@@ -11,8 +11,16 @@ CREATE TABLE workspaces (
   key TEXT {{c}} PRIMARY KEY,
   name TEXT NOT NULL,
   prefix TEXT NOT NULL,
-  next_number BIGINT NOT NULL DEFAULT 1,
   created_at BIGINT NOT NULL
+);
+
+-- Numbers given out: "task" gives identifiers; "revision" is raised by every change of agents, people and workflows, so
+-- that what depends on them can be cached by it. A counter's row is the last lock a transaction takes.
+CREATE TABLE counters (
+  workspace TEXT {{c}} NOT NULL,
+  name TEXT {{c}} NOT NULL,
+  last BIGINT NOT NULL,
+  PRIMARY KEY (workspace, name)
 );
 
 CREATE TABLE people (
@@ -295,7 +303,6 @@ CREATE TABLE runs (
   node TEXT {{c}} NOT NULL DEFAULT '',
   epoch BIGINT NOT NULL DEFAULT 0,
   merged_into TEXT {{c}} NOT NULL DEFAULT '',
-  event_seq BIGINT NOT NULL DEFAULT 0,
   version BIGINT NOT NULL
 );
 -- At most one queued run an assignment: what coalescing rests on.
@@ -303,6 +310,7 @@ CREATE UNIQUE INDEX runs_queued_assignment ON runs (assignment) WHERE status = '
 CREATE INDEX runs_claimable ON runs (workspace, agent, priority DESC, requested_at, id) WHERE status = 'queued' AND due = 1;
 CREATE INDEX runs_task ON runs (task, requested_at);
 CREATE INDEX runs_active ON runs (task) WHERE status IN ('queued', 'claimed', 'running', 'stopping');
+CREATE INDEX runs_agent_active ON runs (workspace, agent) WHERE status IN ('queued', 'claimed', 'running', 'stopping');
 CREATE INDEX runs_live_node ON runs (node, epoch) WHERE status IN ('claimed', 'running', 'stopping');
 CREATE INDEX runs_created ON runs (workspace, requested_at DESC, id DESC);
 
@@ -393,6 +401,15 @@ CREATE TABLE blockers (
   PRIMARY KEY (task, blocked_by)
 );
 CREATE INDEX blockers_by ON blockers (blocked_by);
+
+-- What a task was told of the end of a blocker or a child: each end (the other's terminal visit) is told once.
+CREATE TABLE told (
+  task TEXT {{c}} NOT NULL,
+  kind TEXT {{c}} NOT NULL,
+  other TEXT {{c}} NOT NULL,
+  visit BIGINT NOT NULL,
+  PRIMARY KEY (task, kind, other, visit)
+);
 
 CREATE TABLE deferred (
   task TEXT {{c}} NOT NULL REFERENCES tasks(id),

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"time"
+
+	fairlead "github.com/fairlead/fairlead"
+)
+
+const sessionColumns = `id, task, agent, capacity, state, delivered, in_flight, execution, external, turns, created_at`
+
+var (
+	stmtSessionInsert = define("session_insert", `
+INSERT INTO sessions (`+sessionColumns+`) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+ON CONFLICT (task, agent, capacity) DO NOTHING`)
+	stmtSessionFind = define("session_find", `SELECT `+sessionColumns+` FROM sessions WHERE task = ?1 AND agent = ?2 AND capacity = ?3`)
+	stmtSessionLoad = define("session_load", `SELECT `+sessionColumns+` FROM sessions WHERE id = ?1`)
+	stmtSessions    = define("sessions", `SELECT `+sessionColumns+` FROM sessions WHERE task = ?1 ORDER BY id`)
+	stmtSessionSave = define("session_save", `
+UPDATE sessions SET state = ?2, delivered = ?3, in_flight = ?4, execution = ?5, external = ?6, turns = ?7 WHERE id = ?1`)
+	stmtSessionsReset = define("sessions_reset", `
+UPDATE sessions SET state = 'idle', execution = ''
+WHERE execution <> '' AND execution IN (SELECT id FROM agent_executions WHERE node = ?1)`)
+
+	stmtExecutionInsert = define("execution_insert", `
+INSERT INTO agent_executions (id, session, node, state, started_at) VALUES (?1, ?2, ?3, ?4, ?5)`)
+	stmtExecutionEnd   = define("execution_end", `UPDATE agent_executions SET state = ?2, ended_at = ?3 WHERE id = ?1 AND ended_at = 0`)
+	stmtExecutionState = define("execution_state", `UPDATE agent_executions SET state = ?2 WHERE id = ?1 AND ended_at = 0`)
+	stmtExecutions     = define("executions", `
+SELECT id, session, node, state, started_at, ended_at FROM agent_executions WHERE node = ?1 AND ended_at = 0 ORDER BY id`)
+)
+
+func scanSession(s scanner, v *fairlead.Session) error {
+	return s.Scan(&v.ID, &v.Task, &v.Agent, &v.Capacity, &v.State, &v.Delivered, &v.InFlight, &v.Execution, &v.External, &v.Turns,
+		timeCol{&v.CreatedAt})
+}
+
+// EnsureSession begins a conversation, or returns the one that its agent has about its task in its capacity already.
+func (tx *Tx) EnsureSession(v fairlead.Session) (fairlead.Session, error) {
+	n, err := tx.exec(stmtSessionInsert, v.ID, v.Task, v.Agent, v.Capacity, v.State, v.Delivered, v.InFlight, v.Execution, v.External, v.Turns,
+		micros(v.CreatedAt))
+	if err != nil || n == 1 {
+		return v, err
+	}
+	var there fairlead.Session
+	scan := func(s scanner) error { return scanSession(s, &there) }
+	err = one(&tx.ReadTx, "session", stmtSessionFind, scan, v.Task, v.Agent, v.Capacity)
+	return there, err
+}
+
+// SaveSession writes everything that may change.
+func (tx *Tx) SaveSession(v *fairlead.Session) error {
+	n, err := tx.exec(stmtSessionSave, v.ID, v.State, v.Delivered, v.InFlight, v.Execution, v.External, v.Turns)
+	if err == nil && n == 0 {
+		return notFound("session")
+	}
+	return err
+}
+
+// LoadSession returns one session.
+func (r *ReadTx) LoadSession(id string) (fairlead.Session, error) {
+	var v fairlead.Session
+	err := one(r, "session", stmtSessionLoad, func(s scanner) error { return scanSession(s, &v) }, id)
+	return v, err
+}
+
+// ListSessions returns the sessions of a task, by id.
+func (r *ReadTx) ListSessions(task string) ([]fairlead.Session, error) {
+	return all(r, stmtSessions, scanSession, task)
+}
+
+// ResetSessions sets the sessions whose execution ran on a node to idle: nobody works there any more.
+func (tx *Tx) ResetSessions(node string) (int64, error) { return tx.exec(stmtSessionsReset, node) }
+
+// Execution is a live agent process or model loop.
+type Execution struct {
+	ID        string
+	Session   string
+	Node      string
+	State     string
+	StartedAt time.Time
+	EndedAt   time.Time // zero while it lives
+}
+
+func scanExecution(s scanner, e *Execution) error {
+	return s.Scan(&e.ID, &e.Session, &e.Node, &e.State, timeCol{&e.StartedAt}, timeCol{&e.EndedAt})
+}
+
+// InsertExecution records that a process or loop serves a session.
+func (tx *Tx) InsertExecution(e *Execution) error {
+	_, err := tx.exec(stmtExecutionInsert, e.ID, e.Session, e.Node, e.State, micros(e.StartedAt))
+	return err
+}
+
+// SetExecutionState notes what a live execution does.
+func (tx *Tx) SetExecutionState(id, state string) error {
+	_, err := tx.exec(stmtExecutionState, id, state)
+	return err
+}
+
+// EndExecution records that it is gone, with its whole process tree.
+func (tx *Tx) EndExecution(id, state string, at time.Time) error {
+	_, err := tx.exec(stmtExecutionEnd, id, state, micros(at))
+	return err
+}
+
+// ListLiveExecutions returns what lives on a node, by id.
+func (r *ReadTx) ListLiveExecutions(node string) ([]Execution, error) {
+	return all(r, stmtExecutions, scanExecution, node)
+}

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"time"
+)
+
+// Checkout says which run works in a task's tree.
+type Checkout struct {
+	Task  string
+	Run   string
+	Agent string
+	Since time.Time
+}
+
+// Place is a task's place at a step with a limit on work.
+type Place struct {
+	N    int
+	Task string
+}
+
+var (
+	stmtCheckoutPut  = define("checkout_put", `INSERT INTO checkouts (task, run, agent, since) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING`)
+	stmtCheckoutPass = define("checkout_pass", `UPDATE checkouts SET run = ?3 WHERE task = ?1 AND run = ?2`)
+	stmtCheckoutDrop = define("checkout_drop", `DELETE FROM checkouts WHERE run = ?1`)
+	stmtCheckoutOf   = define("checkout_of", `SELECT task, run, agent, since FROM checkouts WHERE task = ?1`)
+
+	stmtLivePut  = define("live_put", `INSERT INTO live_runs (assignment, run) VALUES (?1, ?2) ON CONFLICT DO NOTHING`)
+	stmtLiveDrop = define("live_drop", `DELETE FROM live_runs WHERE run = ?1`)
+	stmtLiveOf   = define("live_of", `SELECT run FROM live_runs WHERE assignment = ?1`)
+
+	stmtSlotPut  = define("slot_put", `INSERT INTO agent_slots (workspace, agent, n, run) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING`)
+	stmtSlotDrop = define("slot_drop", `DELETE FROM agent_slots WHERE run = ?1`)
+	stmtSlotsOf  = define("slots_of", `SELECT n FROM agent_slots WHERE workspace = ?1 AND agent = ?2 ORDER BY n`)
+
+	stmtPlacePut = define("place_put", `
+INSERT INTO wip_places (workspace, workflow, step, n, task) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING`)
+	stmtPlaceDrop     = define("place_drop", `DELETE FROM wip_places WHERE task = ?1`)
+	stmtPlaceDropStep = define("place_drop_step", `DELETE FROM wip_places WHERE workspace = ?1 AND workflow = ?2 AND step = ?3 AND task = ?4`)
+	stmtPlacesOf      = define("places_of", `SELECT n, task FROM wip_places WHERE workspace = ?1 AND workflow = ?2 AND step = ?3 ORDER BY n`)
+)
+
+// The Put methods return false when the place is taken already: the constraint's word, without an error that would end
+// the transaction.
+
+func (tx *Tx) taken(st *Stmt, args ...any) (bool, error) {
+	n, err := tx.exec(st, args...)
+	return n == 1, err
+}
+
+// PutCheckout gives a task's tree to a run.
+func (tx *Tx) PutCheckout(task, run, agent string) (bool, error) {
+	return tx.taken(stmtCheckoutPut, task, run, agent, micros(tx.Now()))
+}
+
+// PassCheckout hands a task's tree from one run to the next; false when the first does not have it.
+func (tx *Tx) PassCheckout(task, from, to string) (bool, error) {
+	return tx.taken(stmtCheckoutPass, task, from, to)
+}
+
+// DropCheckout frees the tree a run has, if it has one.
+func (tx *Tx) DropCheckout(run string) error {
+	_, err := tx.exec(stmtCheckoutDrop, run)
+	return err
+}
+
+// CheckoutOf returns who works in a task's tree, nil for nobody.
+func (r *ReadTx) CheckoutOf(task string) (*Checkout, error) {
+	return maybe(r, stmtCheckoutOf, func(s scanner, c *Checkout) error {
+		return s.Scan(&c.Task, &c.Run, &c.Agent, timeCol{&c.Since})
+	}, task)
+}
+
+// PutLive makes a run the live one of its assignment.
+func (tx *Tx) PutLive(assignment, run string) (bool, error) {
+	return tx.taken(stmtLivePut, assignment, run)
+}
+
+// DropLive ends that.
+func (tx *Tx) DropLive(run string) error {
+	_, err := tx.exec(stmtLiveDrop, run)
+	return err
+}
+
+// LiveOf returns the live run of an assignment, "" for none.
+func (r *ReadTx) LiveOf(assignment string) (run string, err error) {
+	_, err = r.get(stmtLiveOf, into(&run), assignment)
+	return run, err
+}
+
+// PutSlot gives the n-th slot of an agent to a run. Numbers above the agent's limit are for direct launches.
+func (tx *Tx) PutSlot(workspace, agent string, n int, run string) (bool, error) {
+	return tx.taken(stmtSlotPut, workspace, agent, n, run)
+}
+
+// DropSlot frees the slot a run has, if it has one.
+func (tx *Tx) DropSlot(run string) error {
+	_, err := tx.exec(stmtSlotDrop, run)
+	return err
+}
+
+// SlotsOf returns the numbers of an agent's taken slots, ascending.
+func (r *ReadTx) SlotsOf(workspace, agent string) ([]int, error) {
+	return all(r, stmtSlotsOf, func(s scanner, n *int) error { return s.Scan(n) }, workspace, agent)
+}
+
+// PutPlace gives the n-th place of a step to a task. A task has at most one place at a step.
+func (tx *Tx) PutPlace(workspace, workflow, step string, n int, task string) (bool, error) {
+	return tx.taken(stmtPlacePut, workspace, workflow, step, n, task)
+}
+
+// DropPlaces frees every place a task has and returns how many.
+func (tx *Tx) DropPlaces(task string) (int64, error) { return tx.exec(stmtPlaceDrop, task) }
+
+// DropPlace frees a task's place at one step.
+func (tx *Tx) DropPlace(workspace, workflow, step, task string) (int64, error) {
+	return tx.exec(stmtPlaceDropStep, workspace, workflow, step, task)
+}
+
+// PlacesOf returns the taken places of a step, by number.
+func (r *ReadTx) PlacesOf(workspace, workflow, step string) ([]Place, error) {
+	return all(r, stmtPlacesOf, func(s scanner, p *Place) error { return s.Scan(&p.N, &p.Task) }, workspace, workflow, step)
+}

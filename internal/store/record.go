@@ -1,0 +1,84 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+
+	fairlead "github.com/fairlead/fairlead"
+)
+
+const recordColumns = `task, seq, assignment, visit, run, kind, actor, data, sem, at`
+
+// recordBatch is how many records one statement inserts at most.
+const recordBatch = 8
+
+// stmtRecordInsert[n-1] inserts n records.
+var stmtRecordInsert = defineRecordInserts()
+
+func defineRecordInserts() [recordBatch]*Stmt {
+	const width = 10
+	var out [recordBatch]*Stmt
+	var rows []string
+	for n := range recordBatch {
+		marks := make([]string, width)
+		for i := range marks {
+			marks[i] = fmt.Sprintf("?%d", n*width+i+1)
+		}
+		rows = append(rows, "("+strings.Join(marks, ", ")+")")
+		out[n] = define(fmt.Sprintf("record_insert_%d", n+1), `INSERT INTO records (`+recordColumns+`) VALUES `+strings.Join(rows, ", "))
+	}
+	return out
+}
+
+var (
+	stmtRecords = define("records", `
+SELECT `+recordColumns+` FROM records WHERE task = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3`)
+	stmtRecordsFor = define("records_for", `
+SELECT `+recordColumns+` FROM records WHERE task = ?1 AND seq > ?3 AND assignment = ?2 ORDER BY seq`)
+
+	stmtBlobPut = define("blob_put", `INSERT INTO blobs (hash, data, at) VALUES (?1, ?2, ?3) ON CONFLICT (hash) DO NOTHING`)
+	stmtBlobGet = define("blob_get", `SELECT data FROM blobs WHERE hash = ?1`)
+)
+
+func scanRecord(s scanner, v *fairlead.Record) error {
+	return s.Scan(&v.Task, &v.Seq, &v.Assignment, &v.Visit, &v.Run, &v.Kind, jsonCol{&v.Actor}, rawCol{&v.Data}, &v.Sem, timeCol{&v.At})
+}
+
+// AppendRecords adds records to the journal that a task shares with its assignments. The caller has numbered them after
+// the task's RecordSeq, without a gap.
+func (tx *Tx) AppendRecords(records ...fairlead.Record) error {
+	for len(records) > 0 {
+		n := min(len(records), recordBatch)
+		var args []any
+		for _, v := range records[:n] {
+			args = append(args, v.Task, v.Seq, v.Assignment, v.Visit, v.Run, v.Kind, actorArg(v.Actor), string(v.Data), v.Sem, micros(v.At))
+		}
+		if _, err := tx.exec(stmtRecordInsert[n-1], args...); err != nil {
+			return err
+		}
+		records = records[n:]
+	}
+	return nil
+}
+
+// ListRecords returns at most limit records of a task behind a sequence number, in order.
+func (r *ReadTx) ListRecords(task string, after int64, limit int) ([]fairlead.Record, error) {
+	return all(r, stmtRecords, scanRecord, task, after, limit)
+}
+
+// ListRecordsFor returns the records of one assignment ("" = of the task itself) behind a sequence number, in order.
+func (r *ReadTx) ListRecordsFor(task, assignment string, after int64) ([]fairlead.Record, error) {
+	return all(r, stmtRecordsFor, scanRecord, task, assignment, after)
+}
+
+// PutBlob keeps a long text under its hash; the same hash twice is kept once.
+func (tx *Tx) PutBlob(hash, data string) error {
+	_, err := tx.exec(stmtBlobPut, hash, data, micros(tx.Now()))
+	return err
+}
+
+// GetBlob returns a long text.
+func (r *ReadTx) GetBlob(hash string) (data string, err error) {
+	err = one(r, "blob", stmtBlobGet, into(&data), hash)
+	return data, err
+}

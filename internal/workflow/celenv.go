@@ -160,6 +160,12 @@ func (a activation) ResolveName(name string) (any, bool) {
 // Parent is none.
 func (a activation) Parent() cel.Activation { return nil }
 
+// makesObject reports whether an expression builds a typed object, for which it has no use.
+func makesObject(checked *ast.AST) (makes bool) {
+	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) { makes = makes || e.Kind() == ast.StructKind }))
+	return makes
+}
+
 // usesOf collects what an expression names that matters beyond its value.
 func usesOf(checked *ast.AST) (quorums []QuorumRef, approval bool) {
 	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {

@@ -123,8 +123,17 @@ func (o object) duration(key string, least time.Duration) time.Duration {
 		return 0
 	}
 	d, err := time.ParseDuration(s)
-	if err != nil || d < least || d > maxDuration {
-		o.r.report.fail(n.pos, o.sub(key), fmt.Sprintf("%s must be a duration of at least %s", key, least), "write for example 5s, 15m or 2h")
+	message := ""
+	switch {
+	case err != nil:
+		message = "is not a duration"
+	case d < least:
+		message = fmt.Sprintf("must be at least %s", least)
+	case d > maxDuration:
+		message = "must be at most a year"
+	}
+	if message != "" {
+		o.r.report.fail(n.pos, o.sub(key), key+" "+message, "write for example 5s, 15m or 2h")
 		return 0
 	}
 	return d
@@ -173,7 +182,7 @@ func (o object) required(key, what, remedy string) bool {
 	if o.at(key) != nil {
 		return true
 	}
-	o.r.report.fail(o.pos, o.sub(key), fmt.Sprintf("%s needs %s", what, key), remedy)
+	o.r.report.fail(o.pos, o.sub(key), fmt.Sprintf("%s needs `%s`", what, key), remedy)
 	return false
 }
 

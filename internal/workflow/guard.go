@@ -63,7 +63,7 @@ func (r *reader) guard(n *node, path string) *Guard {
 		return nil
 	}
 	if n.kind == kindBool {
-		n = &node{kind: kindString, pos: n.pos, value: fmt.Sprint(n.value), plain: true}
+		n = &node{kind: kindString, pos: n.pos, value: fmt.Sprint(n.value)}
 	}
 	if !r.want(n, path, "a guard", kindString) {
 		return nil
@@ -74,7 +74,7 @@ func (r *reader) guard(n *node, path string) *Guard {
 		return nil
 	}
 	if t := e.checked.OutputType(); t.Kind() != types.BoolKind && t.Kind() != types.DynKind {
-		r.report.fail(n.pos, path, fmt.Sprintf("the guard is a %s, not true or false", t), "compare it with something")
+		r.report.fail(n.pos, path, fmt.Sprintf("the guard has the type %s, but must be true or false", t), "compare it with something")
 		return nil
 	}
 	g := &Guard{Source: source, program: e.program}
@@ -101,11 +101,14 @@ type inside struct {
 func (i inside) at(column int) Position {
 	pos := i.n.pos
 	text := i.n.text()
-	if pos.Line == 0 || i.offset < 0 || strings.ContainsAny(text, "\n\\'\t") {
+	switch {
+	case pos.Line == 0 || i.offset < 0 || i.n.quote == quoteBlock || strings.Contains(text, "\n"):
+		return pos
+	case i.n.quote == '\'' && strings.Contains(text, "'"), i.n.quote == '"' && strings.ContainsAny(text, "\"\\\t"):
 		return pos
 	}
 	pos.Column += len([]rune(text[:i.offset])) + column
-	if !i.n.plain {
+	if i.n.quote != 0 {
 		pos.Column++
 	}
 	return pos
@@ -132,6 +135,10 @@ func (r *reader) expression(source string, where inside, path, what string) *exp
 		}
 		return nil
 	}
+	if makesObject(checked.NativeRep()) {
+		r.report.fail(where.n.pos, path, what+" makes an object: facts are only read", "compare single fields")
+		return nil
+	}
 	program, err := env.Program(checked, cel.CostLimit(maxCost), cel.EvalOptions(cel.OptOptimize))
 	if err != nil {
 		r.report.fail(where.n.pos, path, what+" cannot be evaluated: "+err.Error(), "correct the expression")
@@ -151,6 +158,10 @@ func (r *reader) expressionError(e *cel.Error, where inside, path, what string) 
 	}
 	message = strings.ReplaceAll(message, " (in container '')", "")
 	message = strings.TrimPrefix(message, "Syntax error: ")
+	if strings.Contains(message, "'<EOF>'") {
+		message = "the expression ends too early"
+	}
+	message, _, _ = strings.Cut(message, " expecting {")
 	r.report.fail(where.at(column), path, what+": "+clipLong(message), remedy)
 }
 
@@ -161,6 +172,8 @@ func remedyFor(message string) string {
 		return "name task, visit, children, blockers, decisions, approval, labels or payload; put texts in quotes"
 	case strings.Contains(message, "undefined field"):
 		return "see the fields of each object in the guide to workflows"
+	case strings.Contains(message, "quorum"):
+		return `write quorum("reviewer", "all_approve") with literal texts`
 	case strings.Contains(message, "no matching overload"):
 		return "compare things of one type"
 	}

@@ -30,11 +30,26 @@ func (k nodeKind) String() string {
 type node struct {
 	kind  nodeKind
 	pos   Position
-	value any // bool, int64, float64 or string; nil for the other kinds
-	plain bool
+	value any  // bool, int64, float64 or string; nil for the other kinds
+	quote byte // of a text: 0, ', " or quoteBlock
 	list  []*node
 	pairs []pair
 	size  int
+}
+
+// quoteBlock marks a text in block form, after | or >.
+const quoteBlock = '|'
+
+func quoteOf(t *token.Token) byte {
+	switch {
+	case t == nil:
+		return quoteBlock
+	case t.Type == token.SingleQuoteType:
+		return '\''
+	case t.Type == token.DoubleQuoteType:
+		return '"'
+	}
+	return 0
 }
 
 // pair is one entry of a map.
@@ -109,9 +124,9 @@ func (r *treeReader) read(n ast.Node, depth int) *node {
 	case *ast.FloatNode:
 		return &node{kind: kindFloat, pos: pos, value: n.Value, size: 1}
 	case *ast.StringNode:
-		return &node{kind: kindString, pos: pos, value: n.Value, plain: n.Token != nil && n.Token.Type == token.StringType, size: 1}
+		return &node{kind: kindString, pos: pos, value: n.Value, quote: quoteOf(n.Token), size: 1}
 	case *ast.LiteralNode:
-		return &node{kind: kindString, pos: pos, value: n.Value.Value, size: 1}
+		return &node{kind: kindString, pos: pos, value: n.Value.Value, quote: quoteBlock, size: 1}
 	case *ast.SequenceNode:
 		return r.sequence(n, depth)
 	case *ast.MappingNode:

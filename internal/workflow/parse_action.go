@@ -121,7 +121,7 @@ func (c *compiler) queueRun(to slot, o object, a *Action) {
 	c.wake(to, o, a)
 	n, path := o.either("to", "target")
 	if n == nil {
-		c.report.fail(o.pos, path, "the action queue_run needs to", "write `to: primary`, role:<role>, agent:<key> or duty:<duty>")
+		c.report.fail(o.pos, path, "the action queue_run needs `to`", "write `to: primary`, role:<role>, agent:<key> or duty:<duty>")
 	}
 	if s := c.str(n, path, "to"); s != "" {
 		a.Target = c.target(n, path, s)
@@ -158,7 +158,7 @@ func (c *compiler) target(n *node, path, s string) Target {
 func (c *compiler) roleToWake(n *node, path, role string) {
 	switch r := fairlead.Role(role); {
 	case !r.Valid():
-		c.report.fail(n.pos, path, fmt.Sprintf("unknown role %q", clip(role)), suggest(role, roleNames))
+		c.report.fail(n.pos, path, fmt.Sprintf("unknown role %q", clip(role)), suggest(role, []string{"reviewer", "approver", "collaborator"}))
 	case r == fairlead.RoleWatcher:
 		c.report.fail(n.pos, path, "a watcher only gets notices and is never woken", "make it a collaborator, or leave the action out")
 	}
@@ -195,7 +195,7 @@ func (c *compiler) move(to slot, o object, a *Action) {
 		n, path = g, o.sub("goto")
 	}
 	if n == nil {
-		c.report.fail(o.pos, path, "the action move needs to", "name the step it goes to")
+		c.report.fail(o.pos, path, "the action move needs `to`", "name the step it goes to")
 	}
 	a.To, a.If = c.stepName(n, path, "to"), c.condition(o)
 }

@@ -104,6 +104,7 @@ func (c *compiler) heartbeat(s *Step, n *node, path string) {
 	if o.at("zone") != nil && o.at("cron") == nil {
 		c.report.fail(o.at("zone").pos, o.sub("zone"), "a zone counts only with cron", "leave it out")
 	}
+	c.checkCron(o, h)
 	s.Heartbeat = h
 	if do := o.at("do"); do != nil {
 		c.actions(slot{s, fairlead.TriggerHeartbeat, ""}, do, o.sub("do"))
@@ -149,7 +150,7 @@ func (c *compiler) transitions(s *Step, n *node, path string) {
 		c.seq++
 		goal, goalPath := o.either("goto", "to")
 		if goal == nil {
-			c.report.fail(x.pos, at, "a transition needs goto", "name the step it goes to")
+			c.report.fail(x.pos, at, "a transition needs `goto`", "name the step it goes to")
 		}
 		a.To = c.stepName(goal, goalPath, "goto")
 		c.checkMove(to, x, at)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -99,7 +100,10 @@ func syntaxFault(err error) *fault {
 	f := &fault{message: "the file is not valid YAML", remedy: "check its indentation and quoting"}
 	var y yaml.Error
 	if errors.As(err, &y) {
-		f.message += ": " + y.GetMessage()
+		f.message += ": " + clipLong(y.GetMessage())
+		if strings.Contains(f.message, "already defined") {
+			f.remedy = "keep one of them"
+		}
 		f.pos = place(y.GetToken())
 	}
 	return f

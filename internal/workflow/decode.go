@@ -38,8 +38,17 @@ func (r *reader) want(n *node, path, what string, kind nodeKind) bool {
 	if n.kind == kind {
 		return true
 	}
-	r.report.fail(n.pos, path, fmt.Sprintf("%s must be %s, not %s", what, kind, n.kind), "")
+	r.report.fail(n.pos, path, fmt.Sprintf("%s must be %s, not %s", what, kind, n.kind), wanted[kind])
 	return false
+}
+
+// wanted is the remedy for a value of the wrong kind.
+var wanted = map[nodeKind]string{
+	kindBool:   "write true or false without quotes",
+	kindInt:    "write a whole number without quotes",
+	kindString: "write a text; quote what reads like a number",
+	kindList:   "write a list, as `[a, b]` or with a dash an entry",
+	kindMap:    "write a map, as `{key: value}` or with a key a line",
 }
 
 // at returns the node of a key, nil when it is absent or null.
@@ -118,10 +127,13 @@ func (o object) duration(key string, least time.Duration) time.Duration {
 	if n == nil {
 		return 0
 	}
-	s := o.r.str(n, o.sub(key), key)
-	if n.kind != kindString {
+	if n.kind == kindInt && n.value.(int64) == 0 && least == 0 {
+		return 0 // nothing has no unit
+	}
+	if !o.r.want(n, o.sub(key), key, kindString) {
 		return 0
 	}
+	s := n.text()
 	d, err := time.ParseDuration(s)
 	message := ""
 	switch {

@@ -64,8 +64,8 @@ func (r *profileReader) profile(root *node) fairlead.AgentProfile {
 	p.Duty, p.Parallel = o.name("duty"), o.integer("parallel", 0)
 	p.Pinned, p.Permissions, p.Limits = r.pinned(o), r.anyMap(o, "permissions"), r.limits(o)
 	p.Environment = r.environment(o)
-	if o.at("cooldown") != nil && o.duration("cooldown", 0) >= 0 {
-		p.Cooldown = o.str("cooldown")
+	if d := o.duration("cooldown", 0); d > 0 {
+		p.Cooldown = d.String()
 	}
 	p.Retry = r.retry(o)
 	p.Script = r.script(o)

@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -12,8 +11,9 @@ import (
 var (
 	sceneKeys = []string{"when", "do"}
 	whenKeys  = []string{"prompt", "role", "nth"}
-	playKeys  = []string{"say", "tool", "ask", "fail", "usage", "hang", "die", "end"}
+	playKeys  = []string{"say", "think", "tool", "ask", "fail", "usage", "hang", "die", "end"}
 	toolKeys  = []string{"name", "args"}
+	usageKeys = []string{"model", "input", "output", "cache_read", "cache_write", "cost"}
 	failKeys  = []string{"class", "message", "retry_after"}
 )
 
@@ -54,15 +54,18 @@ func (r *profileReader) play(n *node, path string) {
 	}
 	v, at := n.pairs[0].value, o.sub(n.pairs[0].key)
 	switch n.pairs[0].key {
-	case "say", "end":
+	case "say", "think":
 		r.str(v, at, n.pairs[0].key)
+	case "end":
+		r.choice(v, at, "end", "end_turn", "limit", "refusal", "cancelled", "parked")
 	case "tool":
 		if t, ok := r.object(v, at, "tool", toolKeys); ok && t.required("name", "tool", "name the tool") {
 			t.str("name")
 			r.anyMap(t, "args") // any arguments: the tool checks them when it is called
 		}
 	case "ask":
-		if v.kind != kindMap {
+		// The arguments are the tool's business, which is not known here.
+		if v.kind != kindMap && v.kind != kindList {
 			r.str(v, at, "ask")
 		}
 	case "fail":
@@ -70,7 +73,9 @@ func (r *profileReader) play(n *node, path string) {
 	case "usage":
 		r.usage(v, at)
 	case "hang":
-		o.duration("hang", 0)
+		if v.kind != kindString || v.text() != "forever" {
+			o.duration("hang", 0)
+		}
 	case "die":
 		if r.want(v, at, "die", kindInt) && (v.value.(int64) < 0 || v.value.(int64) > math.MaxUint8) {
 			r.report.fail(v.pos, at, "die is not an exit code", "write a number from 0 to 255")
@@ -92,17 +97,14 @@ func (r *profileReader) failure(v *node, at string) {
 }
 
 func (r *profileReader) usage(v *node, at string) {
-	if !r.want(v, at, "usage", kindMap) {
+	u, ok := r.object(v, at, "usage", usageKeys)
+	if !ok {
 		return
 	}
-	for _, p := range v.pairs {
-		path := join(at, p.key)
-		switch p.value.kind {
-		case kindString, kindFloat:
-		default:
-			if r.want(p.value, path, fmt.Sprintf("usage %q", clip(p.key)), kindInt) && p.value.value.(int64) < 0 {
-				r.report.fail(p.value.pos, path, "usage is below zero", "write a count")
-			}
+	u.str("model")
+	for _, key := range usageKeys[1:] {
+		if n := u.at(key); n != nil && r.want(n, u.sub(key), key, kindInt) && n.value.(int64) < 0 {
+			r.report.fail(n.pos, u.sub(key), key+" is below zero", "write a count, and cost in millionths of a dollar")
 		}
 	}
 }

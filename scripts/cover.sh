@@ -12,7 +12,8 @@ packages=$(IFS=,; echo "${pure[*]}")
 
 mkdir -p coverage
 echo "coverage of the pure layer: ${pure[*]}"
-go test -timeout 20m -coverpkg="$packages" -coverprofile=coverage/pure.out "${pure[@]}" | sed 's/coverage: .* of statements in .*//'
+go test -timeout 20m -coverpkg="$packages" -coverprofile=coverage/pure.out "${pure[@]}" |
+	sed -e '/^\t/d' -e 's/coverage: .* of statements in .*//'
 
 # One block appears once for each test binary: it is covered when any of them hit it.
 awk -v gate="$gate" '

@@ -65,8 +65,9 @@ func (t *t) Long() {
 	_ = 1
 }
 `)
-	sizes, files := measure([]source{s, parse(t, "internal/x/x_test.go", "package x\n")})
-	if diff := cmp.Diff([]int{17}, files); diff != "" {
+	sizes, files := measure([]source{s, parse(t, "internal/x/x_test.go", "package x\n"),
+		parse(t, "internal/x/xtest/x.go", "package xtest\n\nfunc suite() {\n}\n")})
+	if diff := cmp.Diff([]int{4, 17}, files); diff != "" {
 		t.Errorf("files, tests left out:\n%s", diff)
 	}
 	got := map[string]int{}
@@ -79,6 +80,8 @@ func (t *t) Long() {
 		"interface internal/x#a":          2,
 		"interface internal/x#b":          3,
 		"package internal/x":              17,
+		"file internal/x/xtest/x.go":      4,
+		"package internal/x/xtest":        4,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -28,7 +28,7 @@ func checkDocs(sources []source) []fault {
 		if !slices.Contains(dirs, s.dir()) {
 			dirs = append(dirs, s.dir())
 		}
-		users[s.dir()] = s.file.Name.Name == "main" || strings.HasSuffix(s.file.Name.Name, "test")
+		users[s.dir()] = s.file.Name.Name == "main" || s.isSuite()
 		if s.file.Doc != nil {
 			comments[s.dir()] = s.file.Doc.Text()
 			if name := path.Base(s.path); name != "doc.go" && name != "main.go" {

@@ -67,6 +67,9 @@ func (s source) dir() string {
 // isTest reports whether the file is compiled into tests only.
 func (s source) isTest() bool { return strings.HasSuffix(s.path, "_test.go") }
 
+// isSuite reports whether the file belongs to a package of tests for other packages, as storetest or agenttest.
+func (s source) isSuite() bool { return strings.HasSuffix(s.file.Name.Name, "test") }
+
 // at names a node's place for a fault.
 func (s source) at(n ast.Node) string {
 	return fmt.Sprintf("%s:%d", s.path, s.fset.Position(n.Pos()).Line)

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"sync"
 	"time"
@@ -60,7 +62,7 @@ func (d *postgres) classify(err error) errorClass {
 	var e *pgconn.PgError
 	switch {
 	case errors.As(err, &e):
-	case pgconn.Timeout(err), errors.Is(err, errBadConn), pgconn.SafeToRetry(err), isConnect(err):
+	case isLost(err):
 		return classLost
 	default:
 		return classOther
@@ -80,9 +82,12 @@ func (d *postgres) classify(err error) errorClass {
 	return classOther
 }
 
-func isConnect(err error) bool {
-	var c *pgconn.ConnectError
-	return errors.As(err, &c)
+// isLost reports whether the connection is what failed, and not the server that spoke over it.
+func isLost(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, errBadConn) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err)
 }
 
 // guard lets one process of all nodes migrate at a time. The server keeps its own backups.

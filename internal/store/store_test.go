@@ -3,15 +3,18 @@ package store_test
 import (
 	"testing"
 
-	"github.com/fairlead/fairlead/internal/store"
 	"github.com/fairlead/fairlead/internal/store/storetest"
 )
 
-func TestStatementsPrepareOnBoth(t *testing.T) {
+// TestConformance covers properties 3, 5 and 6 and R28's refused members on both databases.
+func TestConformance(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		if err := db.Check(t.Context()); err != nil {
-			t.Error(err)
-		}
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		storetest.Run(t, storetest.SQLite)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		storetest.Run(t, storetest.Postgres)
 	})
 }

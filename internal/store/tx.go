@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"runtime/debug"
 	"time"
 
@@ -103,7 +104,7 @@ func (c *command) rehearse(r ReadTx) error {
 	// The verdict of the rehearsal does not count: whatever it is, the real run comes to its own.
 	_ = call(c.fn, tx)
 	if _, err := r.exec(stmtRehearseUndo); err != nil {
-		return err
+		return errors.Join(tx.err, err)
 	}
 	_, err := r.exec(stmtRehearseEnd)
 	return err

@@ -96,11 +96,11 @@ func makeTemplate() (name string, err error) {
 	if err := conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)", name).Scan(&there); err != nil || there {
 		return name, err
 	}
-	return name, fill(ctx, conn, server, name)
+	return name, draftTemplate(ctx, conn, server, name)
 }
 
-// fill builds the template under another name, so that a broken one is never copied.
-func fill(ctx context.Context, conn *sql.Conn, server, name string) error {
+// draftTemplate builds the template under another name, so that a broken one is never copied.
+func draftTemplate(ctx context.Context, conn *sql.Conn, server, name string) error {
 	draft := name + "_draft"
 	for _, q := range []string{"DROP DATABASE IF EXISTS " + draft + " WITH (FORCE)", "CREATE DATABASE " + draft + " TEMPLATE template0"} {
 		if _, err := conn.ExecContext(ctx, q); err != nil {

@@ -30,10 +30,21 @@ func (d *decider) fixSeats(t Trigger) {
 			DecisionRequired: p.required, Participant: p.participant,
 		}
 		d.emit(AddSeat{Seat: seat})
-		if counted(&seat) {
+		switch {
+		case counted(&seat):
 			d.pending = append(d.pending, seat.ID)
+		case seat.Role == fairlead.RoleWatcher && seat.Person != "":
+			d.tellWatcher(seat)
 		}
 	}
+}
+
+// tellWatcher gives a person who watches the task a notice that it is here now.
+func (d *decider) tellWatcher(seat fairlead.Seat) {
+	d.emit(AddNotice{
+		Kind: NoticeWatch, Text: fmt.Sprintf("%s is at step %q now.", d.s.Task.Title, nameOf(d.step())),
+		Data: map[string]any{"for": seat.Holder(), "step": d.s.Visit.Step},
+	})
 }
 
 // closeDecisions closes open requests of kind decision: those of one seat, or with seat "" all of the visit.

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +22,9 @@ var (
 	client = fairlead.Actor{Kind: fairlead.ActorClient, Key: "ci"}
 )
 
-func agentActor(key string) fairlead.Actor { return fairlead.Actor{Kind: fairlead.ActorAgent, Key: key} }
+func agentActor(key string) fairlead.Actor {
+	return fairlead.Actor{Kind: fairlead.ActorAgent, Key: key}
+}
 
 // compile reads a workflow of a test.
 func compile(t testing.TB, source string) *workflow.Definition {
@@ -260,3 +263,6 @@ func equal(t testing.TB, what string, got, want any) {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
+
+// replace fills %s of a workflow; fmt would trip over its other signs.
+func replace(source, with string) string { return strings.Replace(source, "%s", with, 1) }

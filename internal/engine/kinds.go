@@ -131,8 +131,7 @@ func (d *decider) reseat(t Trigger) {
 	d.fixSeats(t)
 	d.askPending(t)
 	d.settleFacts()
-	visit := d.s.Visit.N
-	if d.weighQuorums(t) != moved && d.s.Visit.N == visit && !d.looped {
+	if d.weighQuorums(t) != moved && !d.looped {
 		d.noticeSlate()
 	}
 }

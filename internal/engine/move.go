@@ -117,14 +117,13 @@ func (d *decider) enter(t Trigger) {
 }
 
 func (d *decider) entered(t Trigger) {
-	visit := d.s.Visit.N
-	if d.fire(t) != stayed || d.looped {
-		return
+	end := d.fire(t)
+	if end == stayed {
+		end = d.weighQuorums(t)
 	}
-	if d.weighQuorums(t) == moved || d.looped || d.s.Visit.N != visit {
-		return
+	if end != moved && !d.looped {
+		d.noticeSlate()
 	}
-	d.noticeSlate()
 }
 
 // turnAgent is the agent whose turn goes along.

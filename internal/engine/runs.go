@@ -65,7 +65,7 @@ func (d *decider) wakeTarget(x doing, to workflow.Target, reason string, payload
 		return
 	}
 	a := d.as(to, agent)
-	if a.ID == d.carried {
+	if a.ID == d.carried && a.Capacity == fairlead.CapacityPrimary {
 		d.say(x, OutcomeSkipped, "absorbed", agent)
 		return
 	}
@@ -110,7 +110,7 @@ func (d *decider) as(to workflow.Target, agent string) fairlead.Assignment {
 		return d.assignment(fairlead.CapacityPrimary, agent, "")
 	}
 	for _, seat := range d.s.Seats {
-		if seat.Agent == agent && seat.RemovedAt.IsZero() {
+		if seat.Agent == agent && seat.RemovedAt.IsZero() && seat.Role != fairlead.RoleWatcher {
 			return d.assignment(fairlead.Capacity(seat.Role), agent, seat.ID)
 		}
 	}
@@ -120,11 +120,12 @@ func (d *decider) as(to workflow.Target, agent string) fairlead.Assignment {
 // wakeRole wakes every agent that holds a seat of the role. People are asked by fan_out, they do not run.
 func (d *decider) wakeRole(x doing, role fairlead.Role, reason string, payload map[string]any, key string) {
 	d.eachSeat(x, role, func(seat fairlead.Seat) {
-		if seat.Person != "" {
+		switch {
+		case seat.Person != "":
 			d.say(x, OutcomeSkipped, "person", seat.Holder())
-			return
+		default:
+			d.wakeSeat(x, seat, reason, payload, key)
 		}
-		d.wakeSeat(x, seat, reason, payload, key)
 	})
 }
 
@@ -148,13 +149,19 @@ func (d *decider) fanOut(x doing) {
 	})
 }
 
+// eachSeat does something for every seat of a role but watchers, who are told and never asked or woken.
 func (d *decider) eachSeat(x doing, role fairlead.Role, do func(fairlead.Seat)) {
 	found := false
 	for _, seat := range d.s.Seats {
-		if seat.Role == role && seat.RemovedAt.IsZero() {
-			found = true
-			do(seat)
+		if seat.Role != role || !seat.RemovedAt.IsZero() {
+			continue
 		}
+		found = true
+		if role == fairlead.RoleWatcher {
+			d.say(x, OutcomeSkipped, "watcher", seat.Holder())
+			continue
+		}
+		do(seat)
 	}
 	if !found {
 		d.say(x, OutcomeSkipped, "slate_empty", "role:"+string(role))

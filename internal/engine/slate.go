@@ -69,12 +69,13 @@ func put(rows []place, p place) []place {
 	return append(rows, p)
 }
 
-// takesPart reports whether a task row counts at the step: it names it, or names none and the step knows its role.
+// takesPart reports whether a task row counts at the step: it names it, or names none and the step knows its role. To
+// watch, a step needs to know nothing.
 func takesPart(step *workflow.Step, p fairlead.Participant) bool {
 	if p.Step != "" {
 		return p.Step == step.Key
 	}
-	return hasRole(step, p.Role)
+	return p.Role == fairlead.RoleWatcher || hasRole(step, p.Role)
 }
 
 // hasRole reports whether the step speaks of a role: as a participant of its template, as a target of its actions, or

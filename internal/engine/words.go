@@ -15,6 +15,7 @@ const (
 const (
 	NoticeLoop         = "loop"
 	NoticeActionFailed = "action_failed"
+	NoticeWatch        = "watch" // Data "for" names the watcher
 )
 
 // PurposeMaxVisits is the payload's "purpose" of the request that a step's max_visits opens.

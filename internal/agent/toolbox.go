@@ -14,6 +14,15 @@ type ToolBox interface {
 	Call(ctx context.Context, call Call) Result
 }
 
+// Foreseer is a [ToolBox] that can say of some calls what they will leave behind. The loop records that with the
+// intent; when the outcome is missing after an interruption, what is found on disk tells whether the call happened.
+type Foreseer interface {
+	// Foresee returns the facts to record with the intent; nil when nothing can be said.
+	Foresee(ctx context.Context, call Call) map[string]string
+	// Happened looks for what was foreseen. ok means that the call is done and must not run again.
+	Happened(ctx context.Context, call Call, foreseen map[string]string) (r Result, ok bool)
+}
+
 // Effect is what a repeated call would do: it decides whether a call that may or may not have happened runs again.
 type Effect string
 

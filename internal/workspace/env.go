@@ -13,6 +13,7 @@ import (
 const (
 	EnvExecution = "FAIRLEAD_EXECUTION"
 	EnvHome      = "FAIRLEAD_HOME_ID"
+	envProcess   = "FAIRLEAD_PROCESS" // one tree; an execution may have several: an agent, and each shell of its tools
 	envWarden    = "FAIRLEAD_WARDEN"
 )
 
@@ -28,7 +29,7 @@ func allowed() []string {
 
 // environment builds the environment of a process: the allowlist and the names in inherit out of ours, then extra
 // ("NAME=value", later ones win), then the markers, which nothing overrides.
-func environment(inherit, extra []string, execution, home string) []string {
+func environment(inherit, extra []string, execution, home, mark string) []string {
 	vars := map[string]string{}
 	for _, kv := range os.Environ() {
 		name, value, _ := strings.Cut(kv, "=")
@@ -42,7 +43,7 @@ func environment(inherit, extra []string, execution, home string) []string {
 		}
 	}
 	delete(vars, envWarden)
-	vars[EnvExecution], vars[EnvHome] = execution, home
+	vars[EnvExecution], vars[EnvHome], vars[envProcess] = execution, home, mark
 	out := make([]string, 0, len(vars))
 	for name, value := range vars {
 		out = append(out, name+"="+value)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/fairlead/fairlead"
 )
@@ -80,7 +81,9 @@ func (j *Jail) Stat(name string) (fs.FileInfo, error) {
 
 // ReadFile reads at most limit bytes of a regular file; more is too_large.
 func (j *Jail) ReadFile(name string, limit int64) ([]byte, error) {
-	f, err := j.Open(name)
+	f, err := jailed(j, name, func(clean string) (*os.File, error) { // a pipe that nobody writes to must not hold us
+		return j.root.OpenFile(clean, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +116,7 @@ func (j *Jail) WriteFile(name string, data []byte) error {
 	info, err := j.root.Lstat(clean)
 	switch {
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
-		return refine(j.root.WriteFile(clean, data, mode)) // os.Root follows it, or refuses
+		return j.through(clean, data)
 	case err == nil && !info.Mode().IsRegular():
 		return fairlead.Errorf(fairlead.CodeInvalid, "not a regular file")
 	case err == nil:
@@ -132,6 +135,16 @@ func (j *Jail) WriteFile(name string, data []byte) error {
 		return errors.Join(refine(err), j.drop(tmp))
 	}
 	return nil
+}
+
+// through writes to where a link leads; the root follows it within the jail, or refuses.
+func (j *Jail) through(link string, data []byte) error {
+	f, err := j.root.OpenFile(link, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o644)
+	if err != nil {
+		return refine(err)
+	}
+	_, err = f.Write(data)
+	return refine(errors.Join(err, f.Close()))
 }
 
 func (j *Jail) drop(name string) error {

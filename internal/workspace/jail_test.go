@@ -3,6 +3,7 @@ package workspace_test
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/fairlead/fairlead"
@@ -53,6 +54,21 @@ func TestS2_JailRefusesWhatLeadsOut(t *testing.T) {
 	}
 	if data, err := os.ReadFile(filepath.Join(base, "secret")); err != nil || string(data) != "s" {
 		t.Errorf("the file outside changed: %q, %v", data, err)
+	}
+}
+
+func TestS2_PipesDoNotHoldTheJail(t *testing.T) {
+	t.Parallel()
+	j, base := jail(t)
+	must(t, syscall.Mkfifo(filepath.Join(base, "tree", "pipe"), 0o644))
+	must(t, os.Symlink("pipe", filepath.Join(base, "tree", "topipe")))
+	for _, name := range []string{"pipe", "topipe"} {
+		if _, err := j.ReadFile(name, 10); err == nil {
+			t.Errorf("read %s", name)
+		}
+		if err := j.WriteFile(name, []byte("x")); err == nil {
+			t.Errorf("wrote %s", name)
+		}
 	}
 }
 

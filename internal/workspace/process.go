@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -15,8 +16,9 @@ import (
 
 // Launcher starts process trees of one home.
 type Launcher struct {
-	home string
-	self []string
+	home  string
+	self  []string
+	count atomic.Int64
 }
 
 // LauncherOptions change how wardens are started.
@@ -50,6 +52,8 @@ type Spec struct {
 	Stdin io.Reader
 	// Stdout and Stderr take the output when set, else the process has pipes that the caller must read.
 	Stdout, Stderr io.Writer
+	// Merge sends standard error where standard output goes, in the order of writing; Stderr is not used then.
+	Merge bool
 }
 
 // Process is a living tree: a command and everything it started, under its warden.
@@ -57,18 +61,18 @@ type Process struct {
 	Pid    int            // of the command
 	Stdin  io.WriteCloser // nil when the spec has one
 	Stdout io.ReadCloser  // nil when the spec has one
-	Stderr io.ReadCloser
+	Stderr io.ReadCloser // nil as well when the two are merged
 
-	execution string
-	warden    *exec.Cmd
-	orders    *os.File
-	sendMu    sync.Mutex
-	reports   *os.File
-	status    *json.Decoder
-	copies    sync.WaitGroup
-	readers   []*os.File // ends of pipes that this side copies from
-	done      chan struct{}
-	exit      Exit // readable after done
+	mark    string // in the environment of this tree alone
+	warden  *exec.Cmd
+	orders  *os.File
+	sendMu  sync.Mutex
+	reports *os.File
+	status  *json.Decoder
+	copies  sync.WaitGroup
+	readers []*os.File // ends of pipes that this side copies from
+	done    chan struct{}
+	exit    Exit // readable after done
 }
 
 // Exit says how a tree ended.
@@ -99,17 +103,18 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 	if len(spec.Command) == 0 || spec.Execution == "" {
 		return nil, fairlead.Errorf(fairlead.CodeInvalid, "a process needs a command and a marker").WithOp("start process")
 	}
-	env := environment(spec.Inherit, spec.Env, spec.Execution, l.home)
+	mark := fmt.Sprintf("%s.%d.%d", spec.Execution, os.Getpid(), l.count.Add(1))
+	env := environment(spec.Inherit, spec.Env, spec.Execution, l.home, mark)
 	path, err := resolve(spec.Command[0], spec.Dir, env)
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{execution: spec.Execution, done: make(chan struct{})}
+	p := &Process{mark: mark, done: make(chan struct{})}
 	if err := p.spawn(l, &spec); err != nil {
 		p.closeAll()
 		return nil, fmt.Errorf("start warden: %w", err)
 	}
-	o := order{Path: path, Command: spec.Command, Dir: spec.Dir, Env: env, Execution: spec.Execution,
+	o := order{Path: path, Command: spec.Command, Dir: spec.Dir, Env: env,
 		Deadline: spec.Deadline, Memory: spec.Memory}
 	if err := p.await(ctx, o); err != nil {
 		p.abandon()

@@ -43,9 +43,12 @@ func (p *Process) spawn(l *Launcher, spec *Spec) error {
 	p.orders, p.reports, p.status = ours[3], ours[4], json.NewDecoder(ours[4])
 	p.warden = exec.Command(l.self[0], append(l.self[1:len(l.self):len(l.self)], spec.Execution)...)
 	p.warden.Args[0] = "fairlead" // what a list of processes shows
-	p.warden.Env = []string{EnvExecution + "=" + spec.Execution, EnvHome + "=" + l.home, envWarden + "=1",
+	p.warden.Env = []string{EnvExecution + "=" + spec.Execution, EnvHome + "=" + l.home, envProcess + "=" + p.mark, envWarden + "=1",
 		"GOMAXPROCS=2", "GOTRACEBACK=none"}
 	p.warden.Stdin, p.warden.Stdout, p.warden.Stderr = theirs[0], theirs[1], theirs[2]
+	if spec.Merge {
+		p.warden.Stderr = theirs[1]
+	}
 	p.warden.ExtraFiles = []*os.File{theirs[3], theirs[4]}
 	p.warden.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a Ctrl-C at our terminal is not for it
 	p.connect(spec, ours[0], ours[1], ours[2])
@@ -67,7 +70,10 @@ func (p *Process) connect(spec *Spec, stdin, stdout, stderr *os.File) {
 		p.Stdout = nil
 		p.copyOut(spec.Stdout, stdout, spec.OutputLimit)
 	}
-	if spec.Stderr != nil {
+	if spec.Merge {
+		p.Stderr = nil
+		_ = stderr.Close()
+	} else if spec.Stderr != nil {
 		p.Stderr = nil
 		p.copyOut(spec.Stderr, stderr, spec.OutputLimit)
 	}
@@ -121,7 +127,7 @@ func (p *Process) watch() {
 	}
 	_ = p.warden.Wait() // its exit code says nothing that its report does not
 	if !exit.Clean || exit.Cause == CauseLost {
-		exit.Clean = sweepExecution(p.execution, killBound)
+		exit.Clean = sweepTree(p.mark, killBound)
 	}
 	p.finishCopies()
 	_ = p.orders.Close()
@@ -146,7 +152,7 @@ func (p *Process) abandon() {
 	timer := time.AfterFunc(killBound, func() { _ = p.warden.Process.Kill() })
 	_ = p.warden.Wait()
 	timer.Stop()
-	sweepExecution(p.execution, killBound)
+	sweepTree(p.mark, killBound)
 	p.closeAll()
 	p.finishCopies()
 }

@@ -31,12 +31,12 @@ func below(all []member, roots map[int]bool) []member {
 
 func descendants(pid int) []member { return below(processes(), map[int]bool{pid: true}) }
 
-// sweepExecution kills everything that bears the marker of an execution, or descends from something that does, and
-// reports whether nothing is left.
-func sweepExecution(execution string, bound time.Duration) bool {
+// sweepTree kills everything that bears the mark of one tree, or descends from something that does, and reports
+// whether nothing is left.
+func sweepTree(mark string, bound time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
-	_, err := sweep(ctx, func(env []string) bool { return slices.Contains(env, EnvExecution+"="+execution) })
+	_, err := sweep(ctx, func(env []string) bool { return slices.Contains(env, envProcess+"="+mark) })
 	return err == nil
 }
 

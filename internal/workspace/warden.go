@@ -14,15 +14,14 @@ import (
 
 // order is a line from the server to the warden. The first has the command, each later one a Kind.
 type order struct {
-	Kind      orderKind     `json:"kind,omitempty"`
-	Path      string        `json:"path,omitempty"`
-	Command   []string      `json:"command,omitempty"`
-	Dir       string        `json:"dir,omitempty"`
-	Env       []string      `json:"env,omitempty"` // not on the command line, where everybody could read it
-	Execution string        `json:"execution,omitempty"`
-	Deadline  time.Duration `json:"deadline,omitempty"`
-	Memory    int64         `json:"memory,omitempty"`
-	Cause     Cause         `json:"cause,omitempty"`
+	Kind     orderKind     `json:"kind,omitempty"`
+	Path     string        `json:"path,omitempty"`
+	Command  []string      `json:"command,omitempty"`
+	Dir      string        `json:"dir,omitempty"`
+	Env      []string      `json:"env,omitempty"` // not on the command line, where everybody could read it
+	Deadline time.Duration `json:"deadline,omitempty"`
+	Memory   int64         `json:"memory,omitempty"`
+	Cause    Cause         `json:"cause,omitempty"`
 }
 
 type orderKind string
@@ -47,14 +46,13 @@ const (
 
 // warden is the small process above a tree. It has no goroutine that outlives main and no state on disk.
 type warden struct {
-	execution string
-	orders    chan order    // closed when the server is gone
-	died      chan exitWord // the command ended
-	empty     chan struct{} // closed when no child is left: since all orphans become ours, the tree is dead then
-	pid       int
-	deadline  time.Duration
-	memory    int64
-	exit      Exit
+	orders   chan order    // closed when the server is gone
+	died     chan exitWord // the command ended
+	empty    chan struct{} // closed when no child is left: since all orphans become ours, the tree is dead then
+	pid      int
+	deadline time.Duration
+	memory   int64
+	exit     Exit
 }
 
 type exitWord struct {
@@ -78,7 +76,7 @@ func WardenMain([]string) int {
 		return 1
 	}
 	becomeReaper()
-	w := &warden{execution: first.Execution, orders: make(chan order), died: make(chan exitWord, 1), empty: make(chan struct{}),
+	w := &warden{orders: make(chan order), died: make(chan exitWord, 1), empty: make(chan struct{}),
 		deadline: first.Deadline, memory: first.Memory, exit: Exit{Code: -1}}
 	if err := w.start(&first); err != nil {
 		_ = reports.Encode(report{Error: err.Error()})

@@ -47,18 +47,18 @@ func (x *Execution) Apply(e *Event) {
 	if e.Session != "" {
 		x.Session = e.Session
 	}
-	switch e.Kind {
-	case EventStarted:
+	switch {
+	case e.Kind == EventStarted:
 		x.ID, x.State, x.Started, x.Metadata = e.Execution, StateStarting, e.At, e.Metadata
-	case EventPrompted:
+	case e.Kind == EventPrompted:
 		x.State, x.Turn, x.PromptID, x.End, x.Open = StateRunning, e.Turn, e.PromptID, nil, nil
-	case EventToolCall:
+	case e.Kind == EventToolCall && e.Tool != nil:
 		x.upsert(e)
-	case EventUsage:
+	case e.Kind == EventUsage && e.Usage != nil:
 		x.Usage = e.Usage.Total
-	case EventTurnEnded:
+	case e.Kind == EventTurnEnded:
 		x.State, x.End, x.Open = StateIdle, e.End, nil
-	case EventExited:
+	case e.Kind == EventExited:
 		x.State, x.Exit = StateExited, e.Exit
 	}
 }

@@ -1,0 +1,195 @@
+package control
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/store"
+)
+
+// Node is the part of a process that works on runs, in its present epoch.
+type Node struct {
+	ID     string
+	Epoch  int64
+	Labels []string
+}
+
+// claimLook is how many candidates the first look of a claim takes; each further one takes claimGrow times as many, so
+// that a long queue of held runs costs a few looks and a short one only a little.
+const (
+	claimLook = 16
+	claimGrow = 8
+)
+
+// Claim takes the best queued run that is due and that nothing holds, and gives it to the node with everything the work
+// on it needs. nil, nil: there is none now; a commit that may have changed that wakes the dispatcher. A run that has
+// nothing new to look at ends nothing_to_do on the way. A dead epoch is a conflict.
+func (c *Control) Claim(ctx context.Context, n Node) (*Claimed, error) {
+	pass := claimPass{node: n, look: claimLook}
+	for {
+		run, err := c.pick(ctx, &pass)
+		if err != nil || run == nil {
+			return nil, err
+		}
+		claimed, err := c.take(ctx, n, run)
+		if err != nil && !isMiss(err) {
+			return nil, fmt.Errorf("claim run: %w", err)
+		}
+		if claimed != nil {
+			return claimed, nil
+		}
+		pass.skip(run.ID)
+	}
+}
+
+// claimPass remembers what one claim has looked at.
+type claimPass struct {
+	node   Node
+	look   int
+	runs   []string
+	agents []string // that this node cannot serve
+	seen   map[string]bool
+}
+
+func (p *claimPass) skip(run string) {
+	if p.seen == nil {
+		p.seen = make(map[string]bool)
+	}
+	if !p.seen[run] {
+		p.seen[run] = true
+		p.runs = append(p.runs, run)
+	}
+}
+
+// pick returns a run that looks claimable, without a lock; nil = there is none.
+func (c *Control) pick(ctx context.Context, p *claimPass) (found *fairlead.Run, err error) {
+	for {
+		var seen int
+		err = c.db.Read(ctx, func(tx *store.ReadTx) error {
+			candidates, err := tx.Candidates(store.CandidateFilter{
+				PerAgent: p.look, Limit: p.look, SkipRuns: p.runs, SkipAgents: p.agents,
+			})
+			if err != nil {
+				return err
+			}
+			seen = len(candidates)
+			found, err = c.firstFree(tx, p, candidates)
+			return err
+		})
+		if err != nil || found != nil || seen == 0 {
+			return found, err
+		}
+		p.look *= claimGrow
+	}
+}
+
+// firstFree returns the first candidate that nothing holds, and marks those before it as looked at.
+func (c *Control) firstFree(tx *store.ReadTx, p *claimPass, candidates []fairlead.Run) (*fairlead.Run, error) {
+	for i := range candidates {
+		r := &candidates[i]
+		row, err := tx.LoadTask(r.Task)
+		if err != nil {
+			return nil, err
+		}
+		g, err := c.gate(tx, row, *r)
+		if err != nil {
+			return nil, err
+		}
+		g.node = &p.node
+		hold, err := g.first()
+		if err != nil {
+			return nil, err
+		}
+		if hold == nil {
+			return r, nil
+		}
+		p.skip(r.ID)
+		if hold.Kind == fairlead.HoldNodeLabel {
+			p.agents = append(p.agents, r.Workspace+"/"+r.Agent)
+		}
+	}
+	return nil, nil
+}
+
+// take claims one run, under locks. nil, nil: the run had nothing to do. The claim's random id tells after a commit of
+// unknown outcome whether the run is ours.
+func (c *Control) take(ctx context.Context, n Node, run *fairlead.Run) (*Claimed, error) {
+	claim, err := c.newClaim()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		claimed, err := c.tryTake(ctx, n, run, claim)
+		if !errors.Is(err, store.ErrUnknown) {
+			return claimed, err
+		}
+	}
+}
+
+func (c *Control) tryTake(ctx context.Context, n Node, run *fairlead.Run, claim string) (claimed *Claimed, err error) {
+	m := Meta{Workspace: run.Workspace, Actor: fairlead.Engine()}
+	err = c.act(ctx, m, func(w *work) error {
+		claimed = nil
+		if _, err := w.tx.LockNode(n.ID, n.Epoch); err != nil {
+			return err
+		}
+		if err := w.lock(run.Task); err != nil {
+			return err
+		}
+		r, agent, err := w.lockRun(run)
+		if err != nil {
+			return err
+		}
+		if r.Fence.Claim == claim && r.Status == fairlead.RunClaimed {
+			claimed, err = w.claimed(r, agent)
+			return err
+		}
+		claimed, err = w.claim(r, agent, claimAs{node: n, claim: claim})
+		return err
+	})
+	return claimed, err
+}
+
+// lockRun locks agent and run, in this order, and returns them as they are now.
+func (w *work) lockRun(run *fairlead.Run) (*fairlead.Run, fairlead.AgentProfile, error) {
+	agents, err := w.tx.LockAgents(run.Workspace, run.Agent)
+	if err != nil {
+		return nil, fairlead.AgentProfile{}, err
+	}
+	runs, err := w.tx.LockRuns(run.ID)
+	if err != nil {
+		return nil, fairlead.AgentProfile{}, err
+	}
+	if len(agents) != 1 || len(runs) != 1 {
+		return nil, fairlead.AgentProfile{}, miss("run")
+	}
+	return &runs[0], agents[0], nil
+}
+
+// newClaim makes the random half of a fence.
+func (c *Control) newClaim() (string, error) {
+	seed, err := c.newSeed()
+	return hex.EncodeToString(seed[:]), err
+}
+
+// reasonMiss marks an error that ends one try of a claim: somebody was faster, or something holds the run by now. It
+// undoes the try and is no attempt of the run.
+const reasonMiss = "miss"
+
+func miss(what string) error { return fairlead.Conflict(reasonMiss, "the %s is taken", what) }
+
+// missed turns a constraint's word into a miss.
+func missed(err error, what string) error {
+	if err != nil {
+		return err
+	}
+	return miss(what)
+}
+
+func isMiss(err error) bool {
+	var e *fairlead.Error
+	return errors.As(err, &e) && e.Reason == reasonMiss
+}

@@ -1,0 +1,159 @@
+package control
+
+import (
+	"github.com/fairlead/fairlead"
+)
+
+// claimAs says for whom a run is claimed.
+type claimAs struct {
+	node   Node
+	claim  string // random half of the fence
+	direct bool   // a person launches
+}
+
+// claim takes a queued run for a node, or says with a miss why not. nil, nil: the run had nothing to do and has ended.
+// The run's task is locked.
+func (w *work) claim(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) (*Claimed, error) {
+	g, err := w.c.gate(&w.tx.ReadTx, w.task.row, *r)
+	if err != nil {
+		return nil, err
+	}
+	if r.Status != fairlead.RunQueued {
+		return nil, miss("run")
+	}
+	g.node, g.direct, g.agent = &as.node, as.direct, agent
+	hold, err := g.first()
+	if err != nil {
+		return nil, err
+	}
+	if hold != nil {
+		return nil, miss(string(hold.Kind))
+	}
+	work, err := w.content(r)
+	if err != nil {
+		return nil, err
+	}
+	if !work.any() {
+		r.Outcome = fairlead.OutcomeNothingToDo
+		r.Fence.Number++
+		return nil, w.finishRun(r, fairlead.RunSucceeded)
+	}
+	if err := w.occupy(r, agent, as); err != nil {
+		return nil, err
+	}
+	if err := w.markClaimed(r, as); err != nil {
+		return nil, err
+	}
+	return w.claimed(r, agent)
+}
+
+// occupy takes everything a live run needs, together. A constraint's no is a miss, and the whole try is undone.
+func (w *work) occupy(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) error {
+	if ok, err := w.tx.PutLive(r.Assignment, r.ID); err != nil || !ok {
+		return missed(err, "assignment")
+	}
+	if r.Light {
+		return nil
+	}
+	if ok, err := w.tx.PutCheckout(r.Task, r.ID, r.Agent); err != nil || !ok {
+		return missed(err, "checkout")
+	}
+	if err := w.takeSlot(r, agent, as.direct); err != nil {
+		return err
+	}
+	ok, err := w.takePlace(r, false)
+	if err != nil || !ok {
+		return missed(err, "place")
+	}
+	return nil
+}
+
+// takeSlot takes the smallest free slot of the agent. Its limit counts all live runs; a direct launch goes past it.
+func (w *work) takeSlot(r *fairlead.Run, agent fairlead.AgentProfile, direct bool) error {
+	taken, err := w.tx.SlotsOf(r.Workspace, r.Agent)
+	if err != nil {
+		return err
+	}
+	if !direct && len(taken) >= agent.Slots() {
+		return miss("slot")
+	}
+	n := 1
+	for _, t := range taken { // ascending
+		if t == n {
+			n++
+		}
+	}
+	for {
+		ok, err := w.tx.PutSlot(r.Workspace, r.Agent, n, r.ID)
+		if err != nil || ok {
+			return err
+		}
+		if n++; !direct {
+			return miss("slot")
+		}
+	}
+}
+
+// takePlace takes a place at the run's step, if the step limits work and the task has none there. beyond allows a
+// number above the limit: a turn that was carried to the step works there already.
+func (w *work) takePlace(r *fairlead.Run, beyond bool) (bool, error) {
+	t := &w.task.row.Task
+	d, err := w.c.catalog.Definition(&w.tx.ReadTx, t.Workspace, t.Workflow, t.WorkflowVersion)
+	if err != nil {
+		return false, err
+	}
+	step := d.Step(r.Step)
+	if step == nil || step.WIP <= 0 {
+		return true, nil
+	}
+	places, err := w.tx.PlacesOf(r.Workspace, t.Workflow, r.Step)
+	if err != nil || holdsPlace(places, t.ID) {
+		return err == nil, err
+	}
+	limit := step.WIP
+	if beyond {
+		limit += len(places) + 1
+	}
+	n := freePlace(places, limit)
+	if n == 0 {
+		return false, nil
+	}
+	return w.tx.PutPlace(r.Workspace, t.Workflow, r.Step, n, t.ID)
+}
+
+// markClaimed writes the claim: a new fence, the node's epoch, the session on its way.
+func (w *work) markClaimed(r *fairlead.Run, as claimAs) error {
+	if _, err := w.tx.DeleteTimer(fairlead.TimerRunDue, r.ID); err != nil {
+		return err
+	}
+	r.Status, r.Direct, r.Due, r.Settled = fairlead.RunClaimed, as.direct, true, false
+	r.ClaimedAt, r.StartedAt = w.now, fairlead.Run{}.StartedAt
+	r.Fence = fairlead.Fence{Number: r.Fence.Number + 1, Claim: as.claim}
+	r.Node, r.Epoch = as.node.ID, as.node.Epoch
+	if err := w.tx.SaveRun(r); err != nil {
+		return err
+	}
+	if err := w.unpark(r.Assignment); err != nil {
+		return err
+	}
+	s, err := w.tx.LoadSession(r.Session)
+	if err != nil {
+		return err
+	}
+	s.State = fairlead.SessionStarting
+	if err := w.tx.SaveSession(&s); err != nil {
+		return err
+	}
+	w.changed()
+	return w.runEvent(r, fairlead.RunEventClaimed, map[string]any{"node": r.Node, "fence": r.Fence.Number, "direct": r.Direct})
+}
+
+// unpark takes an assignment up again whose questions are all answered.
+func (w *work) unpark(assignment string) error {
+	a, err := w.tx.LoadAssignment(assignment)
+	if err != nil || a.State != fairlead.AssignmentParked {
+		return err
+	}
+	a.State = fairlead.AssignmentOpen
+	return w.tx.SaveAssignment(&a)
+}

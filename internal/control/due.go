@@ -1,0 +1,149 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/store"
+)
+
+// dueBatch is how many timers are looked at together.
+const dueBatch = 100
+
+// NextDue returns when the next timer is due; the zero time = there is none.
+func (c *Control) NextDue(ctx context.Context) (time.Time, error) {
+	timers, err := c.timers(ctx, 1)
+	if err != nil || len(timers) == 0 {
+		return time.Time{}, err
+	}
+	return timers[0].DueAt, nil
+}
+
+func (c *Control) timers(ctx context.Context, n int) (timers []fairlead.Timer, err error) {
+	err = c.db.Read(ctx, func(tx *store.ReadTx) (err error) {
+		timers, err = tx.NextTimers(n)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read timers: %w", err)
+	}
+	return timers, nil
+}
+
+// FireDue fires every timer whose time has come and returns how many it fired. Each is a transaction of its own, by
+// compare and swap on its generation: two calls, or two nodes, fire it once. One that fails stays due and does not stop
+// the others.
+func (c *Control) FireDue(ctx context.Context) (int, error) {
+	var errs []error
+	fired, failed := 0, map[string]bool{}
+	for {
+		timers, err := c.timers(ctx, dueBatch+len(failed))
+		if err != nil {
+			return fired, errors.Join(append(errs, err)...)
+		}
+		progress := false
+		for _, t := range timers {
+			if t.DueAt.After(c.db.Now()) || failed[t.ID] {
+				continue
+			}
+			ok, err := c.fireTimer(ctx, t)
+			if err != nil {
+				errs, failed[t.ID] = append(errs, fmt.Errorf("fire timer %s: %w", t.ID, err)), true
+				continue
+			}
+			progress = true
+			if ok {
+				fired++
+			}
+		}
+		if !progress {
+			return fired, errors.Join(errs...)
+		}
+	}
+}
+
+// fireTimer fires one timer; false: somebody else did, or it was set anew.
+func (c *Control) fireTimer(ctx context.Context, t fairlead.Timer) (fired bool, err error) {
+	m := Meta{Workspace: t.Workspace, Actor: fairlead.Engine(), Op: fairlead.DerivedOp("timer", t.ID, fmt.Sprint(t.Generation))}
+	err = c.act(ctx, m, func(w *work) (err error) {
+		fired = false
+		if t.Task != "" {
+			if err := w.lock(t.Task); err != nil {
+				return err
+			}
+		}
+		if fired, err = w.tx.FireTimer(t.ID, t.Generation); err != nil || !fired {
+			return err
+		}
+		if t.Kind != fairlead.TimerRunDue {
+			return fairlead.Errorf(fairlead.CodeInternal, "no handler for timers of kind %s", t.Kind)
+		}
+		return w.runDue(t.Ref)
+	})
+	return fired, err
+}
+
+// runDue writes the fact that a queued run's time has come.
+func (w *work) runDue(run string) error {
+	r, err := w.tx.LoadRun(run)
+	if fairlead.IsCode(err, fairlead.CodeNotFound) {
+		return nil
+	}
+	if err != nil || r.Status != fairlead.RunQueued || r.Due {
+		return err
+	}
+	r.Due, r.Settled = true, false
+	if err := w.tx.SaveRun(&r); err != nil {
+		return err
+	}
+	w.changed()
+	w.look()
+	return nil
+}
+
+// RunTimers fires timers as they come due until ctx ends: it sleeps until the next one and is woken when an earlier one
+// is set. What is overdue fires at the start.
+func (c *Control) RunTimers(ctx context.Context) error {
+	signals := c.db.Signals()
+	defer signals.Close()
+	for {
+		if _, err := c.FireDue(ctx); err != nil && ctx.Err() == nil {
+			c.log.Error("fire timers", "error", err)
+		}
+		next, err := c.NextDue(ctx)
+		wait := timerRetry
+		switch {
+		case err != nil:
+			c.log.Error("look for timers", "error", err)
+		case next.IsZero():
+			wait = timerIdle
+		default:
+			wait = max(next.Sub(c.db.Now()), timerRetry)
+		}
+		if err := pause(ctx, signals.C(store.TopicTimers), wait); err != nil {
+			return nil //nolint:nilerr // the end of ctx is the end of the work
+		}
+	}
+}
+
+// timerRetry is the shortest sleep, so that a timer that fails does not spin; timerIdle the one without timers.
+const (
+	timerRetry = 5 * time.Millisecond
+	timerIdle  = time.Hour
+)
+
+// pause waits for a signal or a time; it returns an error when ctx ends.
+func pause(ctx context.Context, signal <-chan struct{}, wait time.Duration) error {
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-signal:
+	case <-t.C:
+	}
+	return nil
+}

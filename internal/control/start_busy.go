@@ -1,0 +1,61 @@
+package control
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+)
+
+// busy returns the conflict that keeps the run from being launched here and now, nil for none.
+func (s *start) busy(w *work, r *fairlead.Run) (busy, err error) {
+	g, err := w.c.gate(&w.tx.ReadTx, w.task.row, *r)
+	if err != nil {
+		return nil, err
+	}
+	g.direct, g.inLine = true, true
+	if s.reserved {
+		n := s.launcher.Node()
+		g.node = &n
+	}
+	holds, err := g.holds()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(holds) > 0:
+		return heldBy(holds), nil
+	case s.launcher == nil:
+		return noWorker(), nil
+	case !s.reserved:
+		return fairlead.Conflict(fairlead.ReasonBusy, "every slot of this node is taken").
+			WithHint("wait for a run to end, or queue the run with if_busy: queue"), nil
+	}
+	return nil, nil
+}
+
+// heldBy is the conflict that names every hold.
+func heldBy(holds []fairlead.Hold) error {
+	reason := fairlead.ReasonHeld
+	var texts []string
+	for _, h := range holds {
+		texts = append(texts, h.Text)
+		if h.Kind == fairlead.HoldCheckout || h.Kind == fairlead.HoldWIP {
+			reason = fairlead.ReasonBusy
+		}
+	}
+	e := fairlead.Conflict(reason, "%s", strings.Join(texts, "; "))
+	e.Data = map[string]any{"holds": holds}
+	return e.WithHint("released when %s; or queue the run with if_busy: queue", holds[0].Release)
+}
+
+// elsewhere reports whether the only thing in the way is that another node has to do it: the run then waits there, at
+// the head of the queue.
+func elsewhere(busy error) bool {
+	var e *fairlead.Error
+	if !errors.As(busy, &e) {
+		return false
+	}
+	holds, _ := e.Data["holds"].([]fairlead.Hold)
+	return len(holds) == 1 && holds[0].Kind == fairlead.HoldNodeLabel
+}

@@ -37,8 +37,10 @@ func Merge(boxes ...agent.ToolBox) (agent.ToolBox, error) {
 	return m, nil
 }
 
+// Tools lists what may be called.
 func (m *merged) Tools() []agent.ToolSpec { return m.specs }
 
+// Call passes to the box that has the tool.
 func (m *merged) Call(ctx context.Context, call agent.Call) agent.Result {
 	if b := m.owner[call.Name]; b != nil {
 		return b.Call(ctx, call)
@@ -46,10 +48,12 @@ func (m *merged) Call(ctx context.Context, call agent.Call) agent.Result {
 	return missing(m.specs)
 }
 
+// Foresee passes to the box that has the tool.
 func (m *merged) Foresee(ctx context.Context, call agent.Call) map[string]string {
 	return foresee(ctx, m.owner[call.Name], call)
 }
 
+// Happened passes to the box that has the tool.
 func (m *merged) Happened(ctx context.Context, call agent.Call, foreseen map[string]string) (agent.Result, bool) {
 	return happened(ctx, m.owner[call.Name], call, foreseen)
 }
@@ -83,8 +87,10 @@ func (p *palette) has(name string) bool {
 	return slices.ContainsFunc(p.specs, func(t agent.ToolSpec) bool { return t.Name == name })
 }
 
+// Tools lists what was left.
 func (p *palette) Tools() []agent.ToolSpec { return p.specs }
 
+// Call refuses what is withheld.
 func (p *palette) Call(ctx context.Context, call agent.Call) agent.Result {
 	if p.has(call.Name) {
 		return p.box.Call(ctx, call)
@@ -95,6 +101,7 @@ func (p *palette) Call(ctx context.Context, call agent.Call) agent.Result {
 	return missing(p.specs)
 }
 
+// Foresee passes to the box that has the tool.
 func (p *palette) Foresee(ctx context.Context, call agent.Call) map[string]string {
 	if !p.has(call.Name) {
 		return nil
@@ -102,6 +109,7 @@ func (p *palette) Foresee(ctx context.Context, call agent.Call) map[string]strin
 	return foresee(ctx, p.box, call)
 }
 
+// Happened passes to the box that has the tool.
 func (p *palette) Happened(ctx context.Context, call agent.Call, foreseen map[string]string) (agent.Result, bool) {
 	if !p.has(call.Name) {
 		return agent.Result{}, false
@@ -141,14 +149,17 @@ func (p *pinned) pin(call agent.Call) agent.Call {
 	return call
 }
 
+// Call sets the pinned arguments first.
 func (p *pinned) Call(ctx context.Context, call agent.Call) agent.Result {
 	return p.ToolBox.Call(ctx, p.pin(call))
 }
 
+// Foresee looks at the call with its pinned arguments.
 func (p *pinned) Foresee(ctx context.Context, call agent.Call) map[string]string {
 	return foresee(ctx, p.ToolBox, p.pin(call))
 }
 
+// Happened looks at the call with its pinned arguments.
 func (p *pinned) Happened(ctx context.Context, call agent.Call, foreseen map[string]string) (agent.Result, bool) {
 	return happened(ctx, p.ToolBox, p.pin(call), foreseen)
 }

@@ -118,7 +118,7 @@ func (m *Manager) Get(identifier string) (Tree, error) {
 }
 
 func (m *Manager) plain(t Tree) (Tree, error) {
-	if err := os.MkdirAll(t.Dir, 0o755); err != nil {
+	if err := os.MkdirAll(t.Dir, 0o750); err != nil {
 		return Tree{}, fmt.Errorf("make workspace: %w", err)
 	}
 	t.Ready = true

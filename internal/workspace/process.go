@@ -61,7 +61,7 @@ type Process struct {
 	Pid    int            // of the command
 	Stdin  io.WriteCloser // nil when the spec has one
 	Stdout io.ReadCloser  // nil when the spec has one
-	Stderr io.ReadCloser // nil as well when the two are merged
+	Stderr io.ReadCloser  // nil as well when the two are merged
 
 	mark    string // in the environment of this tree alone
 	warden  *exec.Cmd

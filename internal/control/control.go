@@ -1,0 +1,70 @@
+package control
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/fairlead/fairlead/internal/control/catalog"
+	"github.com/fairlead/fairlead/internal/control/read"
+	"github.com/fairlead/fairlead/internal/dispatch"
+	"github.com/fairlead/fairlead/internal/store"
+)
+
+// Deps are what control works with; all but Log are needed.
+type Deps struct {
+	DB       *store.DB
+	Dispatch dispatch.Dispatcher
+	Log      *slog.Logger // nil = discard
+}
+
+// Options tune a Control; nil means the defaults.
+type Options struct {
+	// Random gives seeds and claim ids; default crypto/rand.
+	Random io.Reader
+}
+
+// Control carries out commands. It is safe for concurrent use.
+type Control struct {
+	db       *store.DB
+	dispatch dispatch.Dispatcher
+	log      *slog.Logger
+	random   io.Reader
+
+	// Reader answers every question; its methods are Control's own.
+	*read.Reader
+
+	catalog *catalog.Catalog
+	worker  local // of this process
+}
+
+// New makes a Control over a database.
+func New(d Deps, o *Options) *Control {
+	cat := &catalog.Catalog{}
+	c := &Control{db: d.DB, dispatch: d.Dispatch, log: d.Log, random: rand.Reader, catalog: cat, Reader: read.New(d.DB, cat)}
+	c.Holds = c.runHolds
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	if o != nil && o.Random != nil {
+		c.random = &lockedReader{r: o.Random}
+	}
+	return c
+}
+
+// lockedReader lets many commands share a source of randomness that is not safe for concurrent use.
+type lockedReader struct {
+	mu sync.Mutex
+	r  io.Reader
+}
+
+func (l *lockedReader) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.r.Read(p)
+}
+
+// background is the context of work that follows a commit and must not die with the caller's request.
+func background(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }

@@ -1,0 +1,164 @@
+package control
+
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/control/catalog"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/store"
+)
+
+// facts are the workspace beside the task, as this transaction sees it.
+func (w *work) facts() (*catalog.Facts, error) { return w.c.catalog.Facts(w.tx, w.meta.Workspace) }
+
+// snapshot loads everything the engine may read of one task. The order of every slice is the statements' order.
+func (c *Control) snapshot(tx *store.ReadTx, row *store.TaskRow) (engine.Snapshot, error) {
+	f, err := c.catalog.Facts(tx, row.Workspace)
+	if err != nil {
+		return engine.Snapshot{}, err
+	}
+	s := engine.Snapshot{
+		Task: row.Task, Entered: row.Entered,
+		Agents: f.Agents, People: f.People, Duties: f.Duties, Workflows: f.Workflows,
+	}
+	for _, load := range []func(*store.ReadTx, *engine.Snapshot) error{
+		c.loadWorkflow, loadVisit, loadSeats, loadEdges, loadOpen,
+	} {
+		if err := load(tx, &s); err != nil {
+			return s, fmt.Errorf("load task: %w", err)
+		}
+	}
+	return s, nil
+}
+
+func (c *Control) loadWorkflow(tx *store.ReadTx, s *engine.Snapshot) (err error) {
+	t := &s.Task
+	if s.Newest, err = c.catalog.Definition(tx, t.Workspace, t.Workflow, 0); err != nil {
+		return err
+	}
+	if s.Pinned = s.Newest; t.WorkflowVersion != s.Newest.Version && t.Visit > 0 {
+		s.Pinned, err = c.catalog.Definition(tx, t.Workspace, t.Workflow, t.WorkflowVersion)
+	}
+	return err
+}
+
+func loadVisit(tx *store.ReadTx, s *engine.Snapshot) (err error) {
+	t := &s.Task
+	if t.Visit == 0 {
+		return nil
+	}
+	if s.Visit, err = tx.LoadVisit(t.ID, t.Visit); err != nil {
+		return err
+	}
+	if s.Entries, err = tx.VisitCounts(t.ID, t.PersonVisit); err != nil {
+		return err
+	}
+	s.Assignments, err = tx.ListAssignments(t.ID, t.Visit)
+	return err
+}
+
+// loadSeats loads who takes part. Who worked the task matters only where somebody may vote.
+func loadSeats(tx *store.ReadTx, s *engine.Snapshot) (err error) {
+	t := &s.Task
+	if s.Participants, err = tx.ListParticipants(t.ID); err != nil {
+		return err
+	}
+	if t.Visit > 0 {
+		if s.Seats, err = tx.ListSeats(t.ID, t.Visit); err != nil {
+			return err
+		}
+	}
+	if len(s.Seats) > 0 {
+		if s.Decisions, err = tx.ListDecisions(t.ID, t.Visit, t.Round); err != nil {
+			return err
+		}
+	}
+	if s.Worked, err = tx.WorkedAs(t.ID); err != nil {
+		return err
+	}
+	if t.Creator.Kind == fairlead.ActorAgent {
+		s.Worked = append(s.Worked, t.Creator.Key)
+	}
+	return nil
+}
+
+func loadEdges(tx *store.ReadTx, s *engine.Snapshot) error {
+	t := &s.Task
+	blockers, err := tx.ListBlockers(t.ID)
+	if err != nil {
+		return err
+	}
+	children, err := tx.ListChildren(t.ID)
+	if err != nil {
+		return err
+	}
+	told := map[store.Told]bool{}
+	if len(blockers)+len(children) > 0 {
+		rows, err := tx.ListTold(t.ID)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			told[r] = true
+		}
+	}
+	for _, l := range blockers {
+		k := linked(l, t.CancelledBlocker)
+		k.Told = told[store.Told{Kind: toldBlocker, Other: l.Task, Visit: l.Visit}]
+		s.Blockers = append(s.Blockers, k)
+	}
+	for _, l := range children {
+		k := linked(l, fairlead.CancelledResolves)
+		k.Told = told[store.Told{Kind: toldChild, Other: l.Task, Visit: l.Visit}]
+		s.Children = append(s.Children, k)
+	}
+	return nil
+}
+
+// What a task is told of others; the words are those of engine.Tell.
+const (
+	toldBlocker = "blocker"
+	toldChild   = "child"
+)
+
+// linked says how another task's place counts for this one: cancelled is the rule for one that ended cancelled.
+func linked(l store.Link, cancelled string) engine.Linked {
+	k := engine.Linked{Task: l.Task, Outcome: l.Terminal}
+	if l.Outcome() == fairlead.TerminalNone {
+		k.Open = true
+		return k
+	}
+	k.Outcome, k.Visit = l.Outcome(), l.Visit
+	k.Open = k.Outcome == fairlead.TerminalCancelled && cancelled == fairlead.CancelledKeeps
+	return k
+}
+
+func loadOpen(tx *store.ReadTx, s *engine.Snapshot) (err error) {
+	t := &s.Task
+	if s.Open, err = tx.OpenRequests(t.ID); err != nil {
+		return err
+	}
+	if s.Approval, err = tx.NewestApproval(t.ID, t.Visit); err != nil {
+		return err
+	}
+	rows, err := tx.ListDeferred(t.ID, t.Visit)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		d := engine.Deferred{Seq: r.Seq}
+		if err := unmarshal(r.Trigger, &d.Trigger); err != nil {
+			return err
+		}
+		s.Deferred = append(s.Deferred, d)
+	}
+	runs, err := tx.ActiveRuns(t.ID)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		s.Runs = append(s.Runs, engine.RunRef{ID: r.ID, Assignment: r.Assignment, Visit: r.Visit, Status: r.Status})
+	}
+	return nil
+}

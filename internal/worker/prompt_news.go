@@ -1,0 +1,101 @@
+package worker
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+)
+
+// news writes what happened since the session's last prompt, as far as it is addressed to this assignment: what others
+// wrote, decided, answered and moved.
+func news(in promptInput) string {
+	var b strings.Builder
+	for _, r := range in.Records {
+		if line := newsLine(in, r); line != "" {
+			fmt.Fprintf(&b, "- [%s] %s\n", r.At.UTC().Format("2006-01-02 15:04"), line)
+		}
+	}
+	return b.String()
+}
+
+// recordFields are the fields of the records that prompts show.
+type recordFields struct {
+	Text    string          `json:"text"`
+	Verdict string          `json:"verdict"`
+	Note    string          `json:"note"`
+	Holder  string          `json:"holder"`
+	From    string          `json:"from"`
+	To      string          `json:"to"`
+	Reason  string          `json:"reason"`
+	Task    string          `json:"task"`
+	Outcome string          `json:"outcome"`
+	Title   string          `json:"title"`
+	Prompt  string          `json:"prompt"`
+	State   string          `json:"state"`
+	Request string          `json:"request"`
+	Answer  json.RawMessage `json:"answer"`
+}
+
+func newsLine(in promptInput, r fairlead.Record) string {
+	if mine(in, r) {
+		return ""
+	}
+	var f recordFields
+	if err := json.Unmarshal(r.Data, &f); err != nil {
+		return ""
+	}
+	switch r.Kind {
+	case fairlead.RecordComment:
+		return fmt.Sprintf("%s wrote: %s", r.Actor, quote(f.Text))
+	case fairlead.RecordDecision:
+		return strings.TrimSpace(fmt.Sprintf("%s: %s %s", f.Holder, f.Verdict, quote(f.Note)))
+	case fairlead.RecordMoved:
+		if f.From == "" && f.Note == "" {
+			return ""
+		}
+		return strings.TrimSpace(fmt.Sprintf("%s moved the task from %s to %s %s", r.Actor, f.From, f.To, quote(f.Note)))
+	case fairlead.RecordRequestResolved:
+		return resolved(f)
+	case fairlead.RecordChildEnded:
+		return fmt.Sprintf("the child %s ended: %s", f.Task, f.Outcome)
+	case fairlead.RecordBlockerCleared:
+		return fmt.Sprintf("the blocker %s is cleared: %s", f.Task, f.Outcome)
+	}
+	return ""
+}
+
+// mine reports whether the record is what this assignment did itself.
+func mine(in promptInput, r fairlead.Record) bool {
+	return r.Actor.Kind == fairlead.ActorAgent && r.Actor.Key == in.Assignment.Agent && r.Kind != fairlead.RecordMoved
+}
+
+func resolved(f recordFields) string {
+	var a fairlead.Answer
+	if len(f.Answer) > 0 {
+		if err := json.Unmarshal(f.Answer, &a); err != nil {
+			return ""
+		}
+	}
+	var parts []string
+	for _, p := range []string{a.Verdict, a.Option, a.Text, a.Note, string(a.Values)} {
+		if p != "" && p != "null" {
+			parts = append(parts, p)
+		}
+	}
+	line := "request " + f.Request + " was " + f.State
+	if f.Prompt != "" {
+		line += " (" + quote(f.Prompt) + ")"
+	}
+	if len(parts) > 0 {
+		line += ": " + strings.Join(parts, " – ")
+	}
+	return line
+}
+
+// quote keeps a text of several lines readable below its bullet.
+func quote(s string) string {
+	s = strings.TrimSpace(s)
+	return strings.ReplaceAll(s, "\n", "\n  ")
+}

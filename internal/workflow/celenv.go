@@ -8,7 +8,6 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
 )
 
 // Bounds of one expression.
@@ -98,20 +97,6 @@ func (p factTypes) FindStructType(name string) (*types.Type, bool) {
 	return p.Provider.FindStructType(name)
 }
 
-// FindStructFieldNames lists an object's fields.
-func (p factTypes) FindStructFieldNames(name string) ([]string, bool) {
-	fields, ok := factFields[strings.TrimPrefix(name, typePrefix)]
-	if !ok {
-		return p.Provider.FindStructFieldNames(name)
-	}
-	names := make([]string, 0, len(fields))
-	for f := range fields {
-		names = append(names, f)
-	}
-	slices.Sort(names)
-	return names, true
-}
-
 // FindStructFieldType knows how a field is typed and read.
 func (p factTypes) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	short, ok := strings.CutPrefix(name, typePrefix)
@@ -132,14 +117,6 @@ func (p factTypes) FindStructFieldType(name, field string) (*types.FieldType, bo
 		IsSet:   func(any) bool { return true },
 		GetFrom: func(target any) (any, error) { return f.get(target.(*Facts)), nil },
 	}, true
-}
-
-// NewValue refuses to make such an object: facts are only read.
-func (p factTypes) NewValue(name string, fields map[string]ref.Val) ref.Val {
-	if strings.HasPrefix(name, typePrefix) {
-		return types.NewErr("facts cannot be made")
-	}
-	return p.Provider.NewValue(name, fields)
 }
 
 // activation answers the names of an expression out of Facts.

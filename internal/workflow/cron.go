@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // a zone must not be unknown because the machine has no list of them
 )
 
 // cronField is what one field of a cron line may hold.

@@ -179,6 +179,7 @@ func FuzzCompile(f *testing.F) {
 	for _, w := range Templates() {
 		f.Add(w.Source)
 	}
+	shape := compiledSchema(f)
 	f.Fuzz(func(t *testing.T, source []byte) {
 		d, report := Compile(source, workspace())
 		if (d == nil) != (report.Err() != nil) {
@@ -186,6 +187,9 @@ func FuzzCompile(f *testing.F) {
 		}
 		if d == nil {
 			return
+		}
+		if err := validate(t, shape, source); err != nil {
+			t.Errorf("the schema refuses what Compile accepts: %v", err)
 		}
 		again, _ := Compile(source, workspace())
 		if again.Digest != d.Digest || len(again.Steps) != len(d.Steps) || d.Step(d.Start) == nil {

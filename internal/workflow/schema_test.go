@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-func compiledSchema(t *testing.T) *jsonschema.Schema {
+func compiledSchema(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
 	if err != nil {
@@ -30,7 +30,7 @@ func compiledSchema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-func validate(t *testing.T, s *jsonschema.Schema, source []byte) error {
+func validate(t testing.TB, s *jsonschema.Schema, source []byte) error {
 	t.Helper()
 	root, bad := readYAML(source)
 	if bad != nil {

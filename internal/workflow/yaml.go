@@ -122,6 +122,9 @@ func readDocument(file *ast.File) (*node, *fault) {
 		if d == nil || d.Body == nil {
 			continue
 		}
+		if directive, ok := d.Body.(*ast.DirectiveNode); ok {
+			return nil, &fault{place(directive.Start), "YAML directives are not read here", "leave the line out"}
+		}
 		if body != nil {
 			return nil, &fault{place(d.Body.GetToken()), "the file holds more than one document", "keep one workflow or agent a file"}
 		}

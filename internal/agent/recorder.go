@@ -13,6 +13,13 @@ import (
 // is cut in the middle. The raw wire is kept elsewhere.
 const maxText = 64 << 10
 
+// Text that streams in small pieces is held back for a moment, so that a model's tokens do not become a line of the
+// spool each. Any other event, and every end, lets it out first.
+const (
+	coalesceFor = 100 * time.Millisecond
+	coalesceTo  = 8 << 10
+)
+
 // Recorder makes the events of an adapter's executions and keeps the promises of the port that every adapter owes:
 // numbering, the state machine, calls closed at the end of a turn, usage that never falls.
 type Recorder struct {
@@ -40,6 +47,8 @@ type Track struct {
 	session  string
 	stopping StopReason
 	calls    map[string]CallState // of the open turn
+	held     Event                // text that waits for more; Kind is "" without
+	timer    *time.Timer
 	err      error
 }
 
@@ -71,8 +80,25 @@ func (t *Track) Snapshot() Execution {
 	return x
 }
 
-// emit writes one event under the lock, filling in what every event bears.
+// emit writes one event under the lock, after the text that is held back.
 func (t *Track) emit(e Event) {
+	t.flush()
+	t.write(e)
+}
+
+// flush lets held text out, under the lock.
+func (t *Track) flush() {
+	if t.held.Kind == "" {
+		return
+	}
+	t.timer.Stop()
+	e := t.held
+	t.held = Event{}
+	t.write(e)
+}
+
+// write fills in what every event bears and writes it.
+func (t *Track) write(e Event) {
 	x := &t.log.fold // written only by append, under t.mu
 	e.At, e.Execution, e.Session = t.r.now(), t.id, t.session
 	if e.Kind != EventPrompted {

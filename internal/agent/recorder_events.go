@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 	"unicode/utf8"
 )
 
@@ -13,9 +14,34 @@ func (t *Track) Text(s string) { t.text(EventText, s) }
 func (t *Track) Thought(s string) { t.text(EventThought, s) }
 
 func (t *Track) text(kind EventKind, s string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s == "" || t.exited() {
+		return
+	}
+	if t.held.Kind != kind {
+		t.flush()
+	}
+	if t.held.Kind == "" && len(s) < coalesceTo {
+		t.held = Event{Kind: kind}
+		t.timer = time.AfterFunc(coalesceFor, func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.flush()
+		})
+	}
+	if len(t.held.Text)+len(s) < coalesceTo {
+		t.held.Text += s
+		return
+	}
+	s = t.held.Text + s
+	if t.held.Kind != "" {
+		t.timer.Stop()
+		t.held = Event{}
+	}
 	for len(s) > 0 {
 		n := cut(s, maxText)
-		t.one(Event{Kind: kind, Text: s[:n]})
+		t.write(Event{Kind: kind, Text: s[:n]})
 		s = s[n:]
 	}
 }

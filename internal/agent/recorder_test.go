@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -157,6 +159,39 @@ func TestA13_HugePiecesAreBounded(t *testing.T) {
 	if sb.String() != long {
 		t.Error("text was lost")
 	}
+}
+
+func TestA13_StreamsAreCoalescedInOrder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := spool(t, dir)
+		tr := begin(t, s, "x")
+		must(t, tr.Prompted(agent.Prompt{ID: "p"}))
+		tr.Thought("a")
+		tr.Thought("b")
+		tr.Text("c") // another kind lets the first out
+		tr.Text("d")
+		tr.Tool(agent.ToolCall{ID: "1", State: agent.CallDone})
+		tr.Text("e")
+		time.Sleep(50 * time.Millisecond)
+		tr.Text("f")
+		time.Sleep(60 * time.Millisecond)
+		tr.Text("g") // the first piece waited long enough
+		tr.Text(strings.Repeat("h", 9<<10))
+		tr.Text("i")
+		must(t, tr.Exited(agent.Exit{}))
+		var got []string
+		for _, e := range read(t, s, "x", 2) {
+			if e.OutOfTurn {
+				t.Errorf("%+v is not out of its turn", e)
+			}
+			got = append(got, string(e.Kind)+" "+strings.ReplaceAll(e.Text, strings.Repeat("h", 9<<10), "H"))
+		}
+		if want := "thought ab|text cd|tool_call |text ef|text gH|text i|turn_ended |exited "; strings.Join(got, "|") != want {
+			t.Errorf("got %q, want %q", strings.Join(got, "|"), want)
+		}
+	})
 }
 
 func TestClipKeepsBothEndsAndCharacters(t *testing.T) {

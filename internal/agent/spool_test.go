@@ -119,7 +119,7 @@ func TestA13_SlowAndLateReadersMissNothing(t *testing.T) {
 	<-slow // and no further: the writer must not care
 	const n = 4_000
 	for i := range n {
-		tr.Text(fmt.Sprint(i))
+		tr.Notice(fmt.Sprint(i), nil)
 	}
 	must(t, tr.Exited(agent.Exit{}))
 	must(t, tr.Err())
@@ -195,7 +195,7 @@ func TestS5_FullDiskNeverSaysRunning(t *testing.T) {
 	tr := begin(t, s, "x")
 	must(t, tr.Prompted(agent.Prompt{ID: "p"}))
 	tr.Break()
-	tr.Text("lost")
+	tr.Notice("lost", nil)
 	if tr.Err() == nil {
 		t.Fatal("the failed write went unseen")
 	}

@@ -37,8 +37,9 @@ setsid nohup sh -c 'echo $$ >$d/1; exec sleep 3001' >/dev/null 2>&1 &
 setsid sh -c 'setsid nohup sh -c "echo \$\$ >\$d/3; exec sleep 3003" >/dev/null 2>&1 & exit 0'
 trap "" TERM
 while ! [ -s $d/1 -a -s $d/2 -a -s $d/3 ]; do :; done
-echo ready $(cat $d/1 $d/2 $d/3)
+p=$(cat $d/1 $d/2 $d/3)
 rm -r $d
+echo ready $p
 `
 
 func serve(home, execution string) {

@@ -47,7 +47,9 @@ func (h *house) must(err error) {
 
 func owner() Meta { return Meta{Workspace: mainWorkspace, Actor: fairlead.Person(ownerPerson)} }
 
-func asPerson(person string) Meta { return Meta{Workspace: mainWorkspace, Actor: fairlead.Person(person)} }
+func asPerson(person string) Meta {
+	return Meta{Workspace: mainWorkspace, Actor: fairlead.Person(person)}
+}
 
 // save saves a workflow.
 func (h *house) save(source string) fairlead.WorkflowView {

@@ -12,6 +12,7 @@ func (c *compiler) lint() {
 	for _, s := range c.def.Steps {
 		c.warnMoves(s)
 		c.warnQuorums(s)
+		c.warnApprovals(s)
 	}
 }
 
@@ -105,6 +106,21 @@ func (c *compiler) warnQuorum(s *Step, a *Action, q QuorumRef) {
 		c.report.warn(a.Pos, "", fmt.Sprintf("nobody votes as %s at this step, so the quorum waits for ever", q.Role), remedy+", or write `quorum: {on_empty: pass}`")
 	case n > seats:
 		c.report.warn(a.Pos, "", fmt.Sprintf("%s needs %d votes, but only %d %s(s) of this step can vote", q.Threshold, n, seats, q.Role), remedy)
+	}
+}
+
+// warnApprovals tells of a guard that waits for an approval nobody is asked for. A program may ask for one itself.
+func (c *compiler) warnApprovals(s *Step) {
+	var reads *Action
+	asks := s.Program != ProgramPlain
+	eachAction(s, func(a *Action) {
+		asks = asks || a.Kind == ActionRequestApproval
+		if reads == nil && a.If != nil && a.If.UsesApproval {
+			reads = a
+		}
+	})
+	if reads != nil && !asks {
+		c.report.warn(reads.Pos, "", "the guard reads approval, but nothing at this step asks for one", "add `request_approval` under `enter`")
 	}
 }
 

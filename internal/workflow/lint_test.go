@@ -22,11 +22,13 @@ func TestE11_LintWarnings(t *testing.T) {
 		"may review itself": {"self_review: true\n" + head + "    participants: [{role: reviewer, agent: coder}]\n" + move + tail, ""},
 		"twice is one warning": {head + "    on: {decision: [{move: {to: done, if: 'quorum(\"reviewer\", \"any_reject\")'}}, {move: {to: work, if: 'quorum(\"reviewer\", \"any_reject\")'}}]}\n" + tail,
 			"nobody votes"},
-		"unreached":     {head + tail, "no move names the step \"done\""},
-		"own step":      {head + "    on: {comment: [{move: {to: review}}, {move: {to: done}}]}\n" + tail, "a move to its own step"},
-		"never taken":   {head + "    on: {comment: [{move: {to: work}}, {move: {to: done, if: children.open == 0}}]}\n" + tail, "never taken"},
-		"by hand alone": {head + "    manual: {finish: [{move: {to: done}}]}\n" + tail, ""},
-		"unknown duty":  {head + "    on: {comment: [{queue_run: {to: \"duty:cfo\"}}, {move: {to: done}}]}\n" + tail, "no agent of the workspace has the duty \"cfo\""},
+		"unreached":                {head + tail, "no move names the step \"done\""},
+		"own step":                 {head + "    on: {comment: [{move: {to: review}}, {move: {to: done}}]}\n" + tail, "a move to its own step"},
+		"never taken":              {head + "    on: {comment: [{move: {to: work}}, {move: {to: done, if: children.open == 0}}]}\n" + tail, "never taken"},
+		"approval nobody asks for": {head + "    on: {comment: [{move: {to: done, if: approval.granted}}]}\n" + tail, "nothing at this step asks for one"},
+		"approval of a program":    {head + "    program: flow:fix-bug\n    on: {comment: [{move: {to: done, if: approval.granted}}]}\n" + tail, ""},
+		"by hand alone":            {head + "    manual: {finish: [{move: {to: done}}]}\n" + tail, ""},
+		"unknown duty":             {head + "    on: {comment: [{queue_run: {to: \"duty:cfo\"}}, {move: {to: done}}]}\n" + tail, "no agent of the workspace has the duty \"cfo\""},
 	} {
 		d, report := Compile([]byte(c.source), workspace())
 		if report.Err() != nil || d == nil {

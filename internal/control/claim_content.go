@@ -93,9 +93,13 @@ func (c *content) add(r fairlead.Record, sessions map[string]string) {
 		if sessions[r.Assignment] == c.session.ID {
 			c.own = append(c.own, r)
 		}
-	case fairlead.RecordComment, fairlead.RecordDecision, fairlead.RecordRequestResolved, fairlead.RecordChildEnded,
-		fairlead.RecordBlockerCleared:
+	case fairlead.RecordComment, fairlead.RecordDecision, fairlead.RecordChildEnded, fairlead.RecordBlockerCleared:
 		if !own {
+			c.addressed = append(c.addressed, r)
+		}
+	case fairlead.RecordRequestResolved:
+		// A verdict that came as an answer is told by its decision.
+		if !own && resolvedOf(r.Data).Kind != fairlead.RequestDecision {
 			c.addressed = append(c.addressed, r)
 		}
 	case fairlead.RecordMoved:
@@ -105,9 +109,15 @@ func (c *content) add(r fairlead.Record, sessions map[string]string) {
 	}
 }
 
+// resolvedOf and hasNote read records of this package; one of another form says nothing.
+func resolvedOf(data json.RawMessage) requestResolved {
+	var d requestResolved
+	_ = json.Unmarshal(data, &d)
+	return d
+}
+
 func hasNote(data json.RawMessage) bool {
 	var d movedData
-	// A record of another form has no note; records are written by this package alone.
 	_ = json.Unmarshal(data, &d)
 	return d.Note != ""
 }

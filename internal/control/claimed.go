@@ -1,7 +1,6 @@
 package control
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/fairlead/fairlead"
@@ -107,7 +106,7 @@ func (w *work) claimedAnswers(k *Claimed) error {
 	ids := map[string]bool{}
 	for _, r := range k.Records {
 		if r.Kind == fairlead.RecordRequestResolved {
-			ids[requestOf(r.Data)] = true
+			ids[resolvedOf(r.Data).Request] = true
 		}
 	}
 	if len(ids) == 0 {
@@ -123,16 +122,6 @@ func (w *work) claimedAnswers(k *Claimed) error {
 		}
 	}
 	return nil
-}
-
-// requestOf reads which request a record speaks of.
-func requestOf(data json.RawMessage) string {
-	var d struct {
-		Request string `json:"request"`
-	}
-	// A record without the field speaks of none; records are written by this package alone.
-	_ = json.Unmarshal(data, &d)
-	return d.Request
 }
 
 func (w *work) claimedEdges(k *Claimed) (err error) {

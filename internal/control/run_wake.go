@@ -180,7 +180,7 @@ func (w *work) reopen(a fairlead.Assignment) error {
 		return nil
 	}
 	a.State = fairlead.AssignmentOpen
-	return w.tx.SaveAssignment(&a)
+	return w.saveAssignment(a)
 }
 
 // wakeData is the record of a wake.

@@ -18,6 +18,7 @@ type Options struct {
 	Output   int                  // bytes of a result; default 64 KiB
 	Memory   int64                // resident bytes of a shell's tree; default none
 	Env      []string             // more environment of shells, "NAME=value"
+	Writable []string             // where shells may write; empty is everywhere (see workspace.Spec)
 	Inherit  []string             // names of our variables that shells may see
 	Deadline func() time.Duration // instant of workspace.BootTime at which shells die; nil or 0 is never
 }

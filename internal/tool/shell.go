@@ -51,7 +51,7 @@ func (b *Box) execute(ctx context.Context, call agent.Call, command string, boun
 	out := workspace.NewCapture(b.opts.Output - 256) // room for the last line
 	spec := workspace.Spec{
 		Execution: string(call.Execution), Command: []string{interpreter(), "-c", command}, Dir: b.jail.Dir(),
-		Env: b.opts.Env, Inherit: b.opts.Inherit, Memory: b.opts.Memory, OutputLimit: maxStream,
+		Env: b.opts.Env, Inherit: b.opts.Inherit, Memory: b.opts.Memory, Writable: b.opts.Writable, OutputLimit: maxStream,
 		Stdin: strings.NewReader(""), Stdout: out, Merge: true,
 	}
 	if spec.Execution == "" {
@@ -79,6 +79,9 @@ func (b *Box) execute(ctx context.Context, call agent.Call, command string, boun
 	}
 	r := verdict(x, out.String())
 	r.Facts["seconds"] = strconv.FormatFloat(time.Since(began).Seconds(), 'f', 3, 64)
+	if p.Confined {
+		r.Facts["sandbox"] = "landlock"
+	}
 	r.Facts["bytes"] = strconv.FormatInt(out.Total(), 10)
 	switch {
 	case err != nil && limit.Err() == nil:

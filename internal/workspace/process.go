@@ -48,6 +48,10 @@ type Spec struct {
 	Memory      int64         // resident bytes of the whole tree; more kills it; 0 means no limit
 	OutputLimit int64         // bytes of one stream written to Stdout or Stderr; more kills the tree; 0 means no limit
 
+	// Writable, when it is not empty, is where the tree may write: below these paths and to the devices, by Landlock.
+	// Where the kernel has none the tree runs unconfined and [Process.Confined] says so. Reading is not limited.
+	Writable []string
+
 	// Stdin is read to its end when set, else [Process.Stdin] is a pipe.
 	Stdin io.Reader
 	// Stdout and Stderr take the output when set, else the process has pipes that the caller must read.
@@ -58,10 +62,11 @@ type Spec struct {
 
 // Process is a living tree: a command and everything it started, under its warden.
 type Process struct {
-	Pid    int            // of the command
-	Stdin  io.WriteCloser // nil when the spec has one
-	Stdout io.ReadCloser  // nil when the spec has one
-	Stderr io.ReadCloser  // nil as well when the two are merged
+	Pid      int            // of the command
+	Confined bool           // the tree cannot write outside Spec.Writable
+	Stdin    io.WriteCloser // nil when the spec has one
+	Stdout   io.ReadCloser  // nil when the spec has one
+	Stderr   io.ReadCloser  // nil as well when the two are merged
 
 	mark    string // in the environment of this tree alone
 	warden  *exec.Cmd
@@ -115,7 +120,7 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 		return nil, fmt.Errorf("start warden: %w", err)
 	}
 	o := order{Path: path, Command: spec.Command, Dir: spec.Dir, Env: env,
-		Deadline: spec.Deadline, Memory: spec.Memory}
+		Deadline: spec.Deadline, Memory: spec.Memory, Writable: spec.Writable}
 	if err := p.await(ctx, o); err != nil {
 		p.abandon()
 		return nil, err
@@ -141,7 +146,7 @@ func (p *Process) await(ctx context.Context, o order) error {
 	case first.Error != "":
 		return &fairlead.Failure{Class: fairlead.ClassConfiguration, Message: "start " + o.Command[0] + ": " + first.Error}
 	}
-	p.Pid = first.Started
+	p.Pid, p.Confined = first.Started, first.Sandbox
 	return nil
 }
 

@@ -21,6 +21,7 @@ type order struct {
 	Env      []string      `json:"env,omitempty"` // not on the command line, where everybody could read it
 	Deadline time.Duration `json:"deadline,omitempty"`
 	Memory   int64         `json:"memory,omitempty"`
+	Writable []string      `json:"writable,omitempty"`
 	Cause    Cause         `json:"cause,omitempty"`
 }
 
@@ -35,6 +36,7 @@ const (
 // report is a line from the warden to the server.
 type report struct {
 	Started int    `json:"started,omitempty"`
+	Sandbox bool   `json:"sandbox,omitempty"`
 	Error   string `json:"error,omitempty"`
 	Exit    *Exit  `json:"exit,omitempty"`
 }
@@ -78,11 +80,18 @@ func WardenMain([]string) int {
 	becomeReaper()
 	w := &warden{orders: make(chan order), died: make(chan exitWord, 1), empty: make(chan struct{}),
 		deadline: first.Deadline, memory: first.Memory, exit: Exit{Code: -1}}
-	if err := w.start(&first); err != nil {
+	var confined bool
+	if len(first.Writable) > 0 {
+		confined, err = confine(first.Writable)
+	}
+	if err == nil {
+		err = w.start(&first)
+	}
+	if err != nil {
 		_ = reports.Encode(report{Error: err.Error()})
 		return 1
 	}
-	_ = reports.Encode(report{Started: w.pid})
+	_ = reports.Encode(report{Started: w.pid, Sandbox: confined})
 	go w.listen(lines)
 	go w.reap()
 	w.guard()

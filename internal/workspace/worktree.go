@@ -123,6 +123,19 @@ func registered(ctx context.Context, at gitAt, dir string) bool {
 	return false
 }
 
+// Writable lists where an agent must be able to write to work in a tree: the directory, the place for temporary files,
+// and those parts of the repository that its commits go to. The repository's hooks and settings are not among them.
+func (t *Tree) Writable() []string {
+	out := []string{t.Dir, os.TempDir()}
+	if t.Repository != "" {
+		out = append(out, t.GitDir)
+		for _, part := range []string{"objects", "refs", "logs"} {
+			out = append(out, filepath.Join(t.Common, part))
+		}
+	}
+	return out
+}
+
 // unusable is a repository that no retry mends.
 func unusable(message string) error {
 	return &fairlead.Failure{Class: fairlead.ClassConfiguration, Message: message}

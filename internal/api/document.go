@@ -2,16 +2,17 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/fairlead/fairlead"
 )
 
-// writeDocument completes the OpenAPI document by what the framework cannot see, and writes it once.
-func writeDocument(doc *huma.OpenAPI) []byte {
+// completeDocument adds to the OpenAPI document what the framework cannot see, and returns how to write it. It is written
+// when somebody asks, once: that takes longer than everything else a server does before it listens.
+func completeDocument(doc *huma.OpenAPI) func() ([]byte, error) {
 	schemas := doc.Components.Schemas
 	event := schemas.Schema(reflect.TypeFor[fairlead.EventView](), true, "")
 	runEvents := schemas.Schema(reflect.TypeFor[fairlead.Page[fairlead.RunEventView]](), true, "")
@@ -29,11 +30,7 @@ func writeDocument(doc *huma.OpenAPI) []byte {
 			}
 		}
 	}
-	body, err := json.Marshal(doc)
-	if err != nil {
-		panic(fmt.Sprintf("write OpenAPI document: %v", err)) // made of our own types, so a fault of ours
-	}
-	return body
+	return sync.OnceValues(func() ([]byte, error) { return json.Marshal(doc) })
 }
 
 // content says what a streaming route answers with.

@@ -74,7 +74,7 @@ func (s *Server) beginStream(ctx context.Context, hc huma.Context) (w *sse, ok b
 	}
 	callOf(ctx).stream = true
 	s.observer.Stream(1)
-	w.buf.WriteString(retryAfter)
+	w.retry(s.opts.Retry)
 	return w, true
 }
 

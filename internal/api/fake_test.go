@@ -314,9 +314,10 @@ func (f *fake) RunEvents(_ context.Context, _, id string, after int64) (fairlead
 }
 
 func (f *fake) appendRunEvent(kind string) {
+	at := fairlead.StampOf(time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC))
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.events = append(f.events, fairlead.RunEventView{Run: "run_1", Seq: int64(len(f.events)) + 1, Kind: kind})
+	f.events = append(f.events, fairlead.RunEventView{Run: "run_1", Seq: int64(len(f.events)) + 1, Kind: kind, At: at})
 	f.log.add(fairlead.Event{Kind: fairlead.EventRunEventAppended, Workspace: "main", Run: "run_1"})
 }
 

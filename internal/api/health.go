@@ -29,7 +29,15 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 }
 
 // openAPI serves the document of this API.
-func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) { say(w, string(s.document)) }
+func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) {
+	document, err := s.document()
+	if err != nil {
+		callOf(r.Context()).err = err
+		writeProblem(w, err)
+		return
+	}
+	say(w, string(document))
+}
 
 func say(w http.ResponseWriter, json string) {
 	w.Header().Set("Content-Type", "application/json")

@@ -31,4 +31,3 @@ func (s *Server) listBudgets(ctx context.Context, in *inScope) (*list[Budget], e
 	_, err := in.resolve(ctx)
 	return all([]Budget(nil), err)
 }
-

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -27,7 +26,7 @@ func (s *Server) runEvents(ctx context.Context, in *runEventsInput) (*streamed, 
 	if err != nil {
 		return nil, err
 	}
-	if strings.Contains(in.Accept, "text/event-stream") {
+	if acceptsStream(in.Accept) {
 		return s.followRun(ctx, workspace, in)
 	}
 	p, err := s.RunReads.RunEvents(ctx, workspace, in.ID.ID, in.After)

@@ -21,6 +21,7 @@ import (
 const (
 	defaultHeartbeat  = 15 * time.Second
 	defaultSlow       = 10 * time.Second
+	defaultRetry      = time.Second
 	defaultStreams    = 1000
 	defaultDrain      = 10 * time.Second
 	readHeaderTimeout = 5 * time.Second
@@ -39,6 +40,8 @@ type Options struct {
 	Heartbeat time.Duration
 	// Slow is how long one write to a stream may take before the stream is closed; default 10 s.
 	Slow time.Duration
+	// Retry is how long clients are told to wait before they open a stream again; default 1 s.
+	Retry time.Duration
 	// MaxStreams bounds the streams open at once; default 1000.
 	MaxStreams int
 	// Drain is how long a stopping server waits for requests in progress; default 10 s.
@@ -56,7 +59,7 @@ type Server struct {
 	door     *door
 	mux      *http.ServeMux
 	api      huma.API
-	document []byte // the OpenAPI document
+	document func() ([]byte, error) // the OpenAPI document
 	open     *streamSet
 }
 
@@ -72,6 +75,9 @@ func New(d Deps, o *Options) *Server {
 	}
 	if s.opts.Slow <= 0 {
 		s.opts.Slow = defaultSlow
+	}
+	if s.opts.Retry <= 0 {
+		s.opts.Retry = defaultRetry
 	}
 	if s.opts.MaxStreams <= 0 {
 		s.opts.MaxStreams = defaultStreams
@@ -89,7 +95,7 @@ func New(d Deps, o *Options) *Server {
 	s.open = newStreamSet(s.opts.MaxStreams)
 	s.api = humago.New(s.mux, newConfig())
 	s.routes()
-	s.document = writeDocument(s.api.OpenAPI())
+	s.document = completeDocument(s.api.OpenAPI())
 	return s
 }
 
@@ -119,6 +125,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 		writeProblem(w, err)
 		return
+	}
+	if !acceptsStream(r.Header.Get("Accept")) {
+		r.Header.Del("Accept") // there is one format; nothing to negotiate
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	s.mux.ServeHTTP(w, r)

@@ -3,11 +3,13 @@ package api
 import (
 	"bytes"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 )
 
-// retryAfter is what clients are told to wait before they connect again, in milliseconds.
-const retryAfter = "retry: 1000\n"
+// acceptsStream reports whether an Accept header asks for server-sent events.
+func acceptsStream(accept string) bool { return strings.Contains(accept, "text/event-stream") }
 
 // sse writes server-sent events. Frames are gathered and sent together.
 type sse struct {
@@ -25,6 +27,11 @@ func newSSE(w http.ResponseWriter, slow time.Duration) *sse {
 	h.Set("X-Accel-Buffering", "no") // a proxy that buffers makes a stream useless
 	w.WriteHeader(http.StatusOK)
 	return &sse{w: w, ctl: http.NewResponseController(w), slow: slow}
+}
+
+// retry tells the client how long to wait before it connects again. It belongs to the frame that follows.
+func (e *sse) retry(pause time.Duration) {
+	e.buf.WriteString("retry: " + strconv.FormatInt(pause.Milliseconds(), 10) + "\n")
 }
 
 // event gathers one event. data is one line.

@@ -171,13 +171,31 @@ func remedyFor(message string) string {
 	case strings.Contains(message, "undeclared reference"):
 		return "name task, visit, children, blockers, decisions, approval, labels or payload; put texts in quotes"
 	case strings.Contains(message, "undefined field"):
-		return "see the fields of each object in the guide to workflows"
+		return remedyForField(message)
 	case strings.Contains(message, "quorum"):
 		return `write quorum("reviewer", "all_approve") with literal texts`
 	case strings.Contains(message, "no matching overload"):
 		return "compare things of one type"
 	}
 	return "write a CEL expression, as children.open == 0"
+}
+
+// remedyForField names the nearest field, or all of them.
+func remedyForField(message string) string {
+	_, rest, _ := strings.Cut(message, "'")
+	field, _, _ := strings.Cut(rest, "'")
+	var fields, objects []string
+	for _, object := range sortedKeys(factFields) {
+		names := sortedKeys(factFields[object])
+		if len(names) > 0 {
+			fields = append(fields, names...)
+			objects = append(objects, object+" has "+strings.Join(names, ", "))
+		}
+	}
+	if s := suggest(field, fields); strings.HasPrefix(s, "did you mean") {
+		return s
+	}
+	return strings.Join(objects, "; ")
 }
 
 // clipLong shortens a message of the expression parser to one line.

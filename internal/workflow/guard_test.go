@@ -264,3 +264,36 @@ func BenchmarkCompileOffice(b *testing.B) {
 		}
 	}
 }
+
+func TestCompiledPartsAreSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
+	d := mustCompile(t, string(TemplateSource("office-default")))
+	text, err := ParseText("${task.id} ${children.open}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	const readers = 8
+	for n := range readers {
+		go func() {
+			f := facts()
+			f.Children.Open = n
+			for range 200 {
+				if ok, err := d.Step("work").On["turn_complete"][0].If.Eval(f); err != nil || ok != (n == 0) {
+					done <- fmt.Errorf("reader %d: got %v, %v", n, ok, err)
+					return
+				}
+				if s, err := text.Expand(f); err != nil || s != fmt.Sprintf("tsk_1 %d", n) {
+					done <- fmt.Errorf("reader %d: got %q, %v", n, s, err)
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for range readers {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}

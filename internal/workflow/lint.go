@@ -23,9 +23,9 @@ func eachAction(s *Step, visit func(*Action)) {
 			visit(&s.On[t][i])
 		}
 	}
-	for _, actions := range s.Manual {
-		for i := range actions {
-			visit(&actions[i])
+	for _, key := range sortedKeys(s.Manual) {
+		for i := range s.Manual[key] {
+			visit(&s.Manual[key][i])
 		}
 	}
 }

@@ -11,6 +11,9 @@ func suggest(word string, allowed []string) string {
 		return "leave it out"
 	}
 	best, far := "", 3
+	if len(word) <= 4 {
+		far = 2 // two letters of a short word are half of it
+	}
 	for _, a := range allowed {
 		if d := distance(word, a); d < far {
 			best, far = a, d

@@ -36,12 +36,7 @@ func (s *Step) findWeighed() []WeighedMove {
 	for _, t := range fairlead.Triggers() {
 		collect(t, "", s.On[t])
 	}
-	keys := make([]string, 0, len(s.Manual))
-	for k := range s.Manual {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range sortedKeys(s.Manual) {
 		collect(fairlead.TriggerManual, k, s.Manual[k])
 	}
 	slices.SortStableFunc(found, func(a, b WeighedMove) int { return a.Action.seq - b.Action.seq })

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,8 +25,16 @@ func agentActor(key string) fairlead.Actor {
 	return fairlead.Actor{Kind: fairlead.ActorAgent, Key: key}
 }
 
+// failer is what tests and generated tests have in common.
+type failer interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Fatal(args ...any)
+}
+
 // compile reads a workflow of a test.
-func compile(t testing.TB, source string) *workflow.Definition {
+func compile(t failer, source string) *workflow.Definition {
 	t.Helper()
 	def, report := workflow.Compile([]byte(source), workflow.Names{})
 	if def == nil {
@@ -39,7 +46,7 @@ func compile(t testing.TB, source string) *workflow.Definition {
 
 // bench is a task on a workflow, moved on by the effects of its plans.
 type bench struct {
-	t    testing.TB
+	t    failer
 	s    Snapshot
 	seq  int64
 	seed int
@@ -47,9 +54,12 @@ type bench struct {
 	log []Effect
 }
 
-func newBench(t testing.TB, source string) *bench {
+func newBench(t failer, source string) *bench {
 	t.Helper()
-	def := compile(t, source)
+	return benchOn(t, compile(t, source))
+}
+
+func benchOn(t failer, def *workflow.Definition) *bench {
 	return &bench{t: t, s: Snapshot{
 		Newest: def,
 		Task: fairlead.Task{
@@ -66,7 +76,7 @@ func newBench(t testing.TB, source string) *bench {
 }
 
 // created is newBench with the task created by the owner at step to ("" = the start).
-func created(t testing.TB, source, to string) *bench {
+func created(t failer, source, to string) *bench {
 	t.Helper()
 	b := newBench(t, source)
 	b.do(Trigger{Kind: KindCreate, Actor: owner, Move: &Move{To: to}})
@@ -257,7 +267,7 @@ func kinds(list []Effect) []string {
 	return out
 }
 
-func equal(t testing.TB, what string, got, want any) {
+func equal(t failer, what string, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)

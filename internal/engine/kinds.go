@@ -63,11 +63,12 @@ func (d *decider) explicit(t Trigger) *fairlead.Error {
 		return err
 	}
 	person := t.Actor.Kind == fairlead.ActorPerson
-	if person {
-		d.freeLoop()
-	}
+	freed := person && d.freeLoop()
 	if def.Key == d.s.Task.Workflow && t.Move.To == d.s.Visit.Step {
 		d.explain(t, 0, actionMove, OutcomeSkipped, "same_step", "")
+		if freed {
+			d.askForgotten(t)
+		}
 		return nil
 	}
 	if !person && d.blocked() {
@@ -146,16 +147,24 @@ func (d *decider) repin(t Trigger) *fairlead.Error {
 	case d.s.Task.Coordination != "" && step.Terminal != fairlead.TerminalNone:
 		return fairlead.Errorf(fairlead.CodeRefused, "a coordination task never ends")
 	}
-	d.freeLoop()
+	freed := d.freeLoop()
 	if d.s.Newest.Version == d.s.Visit.WorkflowVersion {
 		d.explain(t, -1, string(KindRepin), OutcomeSkipped, "same_version", "")
-		return nil
+	} else {
+		d.renew(t, step)
 	}
+	if freed {
+		d.askForgotten(t)
+	}
+	return nil
+}
+
+// renew makes the visit one of the newest version.
+func (d *decider) renew(t Trigger, step *workflow.Step) {
 	d.explain(t, -1, string(KindRepin), OutcomeTaken, "",
 		fmt.Sprintf("version %d to %d", d.s.Visit.WorkflowVersion, d.s.Newest.Version))
 	d.emit(Repinned{Version: d.s.Newest.Version, Terminal: step.Terminal})
 	d.reseat(t)
-	return nil
 }
 
 func stepKeys(def *workflow.Definition) (keys []string) {
@@ -165,21 +174,30 @@ func stepKeys(def *workflow.Definition) (keys []string) {
 	return keys
 }
 
-// freeLoop releases the hold of the hop bound.
-func (d *decider) freeLoop() {
-	if d.s.Task.Held != "" {
-		d.emit(HoldTask{})
+// freeLoop releases the hold of the hop bound, and reports whether there was one.
+func (d *decider) freeLoop() bool {
+	if d.s.Task.Held == "" {
+		return false
 	}
+	d.emit(HoldTask{})
+	return true
 }
 
-// release frees the task after a loop. The plan that was dropped may have had seats to ask: they are asked now.
+// release frees the task after a loop.
 func (d *decider) release(t Trigger) {
-	if d.s.Task.Held == "" {
+	if !d.freeLoop() {
 		d.explain(t, -1, string(KindRelease), OutcomeSkipped, "not_held", "")
 		return
 	}
-	d.freeLoop()
 	d.explain(t, -1, string(KindRelease), OutcomeTaken, "", "")
+	d.askForgotten(t)
+}
+
+// askForgotten asks the seats that a dropped plan should have asked.
+func (d *decider) askForgotten(t Trigger) {
+	if d.hops > 0 || d.looped {
+		return // the visit is over, or nothing of the plan is left
+	}
 	verdicts := effective(&d.s)
 	for _, seat := range d.s.Seats {
 		if _, decided := verdicts[seat.ID]; counted(&seat) && !decided && !d.wasAsked(seat.ID) {

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/workflow"
 )
@@ -80,14 +82,18 @@ func (d *decider) endVisit(e EndVisit, byPerson bool) {
 	d.emit(e)
 }
 
-// dropDeferred records what is still put aside as superseded. What this plan itself put aside has no number yet; it
-// goes with the visit.
+// dropDeferred records what is still put aside as superseded. What this plan itself put aside has no number yet, so it
+// is taken out of the plan again; the explanations keep it.
 func (d *decider) dropDeferred() {
 	for _, x := range d.s.Deferred {
 		if x.Seq != 0 {
 			d.emit(DropDeferred{Seq: x.Seq, Outcome: DroppedSuperseded})
+			continue
 		}
+		d.explain(x.Trigger, -1, actionMove, OutcomeSkipped, DroppedSuperseded, "")
+		d.plan.Deferred = false
 	}
+	d.plan.Effects = slices.DeleteFunc(d.plan.Effects, func(e Effect) bool { _, ok := e.(DeferTrigger); return ok })
 }
 
 // beginVisit puts the task at the step; where engine and agents entered it too often, people are asked first.

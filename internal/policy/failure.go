@@ -51,27 +51,29 @@ const (
 type Class struct {
 	Treatment Treatment
 	Remedy    string // what a person can do, "" when time alone may help
+	// AtOnce is how often it is tried again at once before the treatment applies.
+	AtOnce int
 }
 
 // Classify returns the line of a class. A class nobody knows is treated as transient: work is retried, then reported.
 func Classify(c fairlead.ErrorClass) Class {
 	switch c {
 	case fairlead.ClassLimited:
-		return Class{TreatHold, "wait for the provider's limit to reset, or give the agent another account"}
+		return Class{Treatment: TreatHold, Remedy: "wait for the provider's limit to reset, or give the agent another account"}
 	case fairlead.ClassBudget:
-		return Class{TreatPark, "raise the budget, or stop the work"}
+		return Class{Treatment: TreatPark, Remedy: "raise the budget, or stop the work"}
 	case fairlead.ClassDenied:
-		return Class{TreatDead, "ask the provider, or change the rule that denies"}
+		return Class{Treatment: TreatDead, Remedy: "ask the provider, or change the rule that denies"}
 	case fairlead.ClassConfiguration:
-		return Class{TreatDead, "correct the agent's profile: command, adapter or program"}
+		return Class{Treatment: TreatDead, Remedy: "correct the agent's profile: command, adapter or program"}
 	case fairlead.ClassAuthentication:
-		return Class{TreatDead, "give the agent a valid key or log it in"}
+		return Class{Treatment: TreatDead, Remedy: "give the agent a valid key or log it in"}
 	case fairlead.ClassUnknownModel:
-		return Class{TreatDead, "name a model the provider knows"}
+		return Class{Treatment: TreatDead, Remedy: "name a model the provider knows"}
 	case fairlead.ClassProgram:
-		return Class{TreatPark, "mend the program, then retry or migrate"}
+		return Class{Treatment: TreatPark, Remedy: "mend the program, then retry or migrate", AtOnce: 1}
 	case fairlead.ClassStopped:
-		return Class{TreatDead, "read why the program ended itself"}
+		return Class{Treatment: TreatDead, Remedy: "read why the program ended itself"}
 	case fairlead.ClassTransient, fairlead.ClassEmpty, fairlead.ClassTurnLimit, fairlead.ClassRefusal, fairlead.ClassFormat,
 		fairlead.ClassStuck, fairlead.ClassInterrupted:
 	}
@@ -92,6 +94,9 @@ type Verdict struct {
 // attempt; one that names none climbs the ladder.
 func Judge(f fairlead.Failure, attempt int, l Ladder, spread float64) Verdict {
 	c := Classify(f.Class)
+	if attempt < c.AtOnce {
+		return Verdict{Treatment: TreatRetry, Attempt: true, Remedy: c.Remedy}
+	}
 	switch c.Treatment {
 	case TreatDead, TreatPark:
 		return Verdict{Treatment: c.Treatment, Attempt: c.Treatment == TreatDead, Remedy: c.Remedy}

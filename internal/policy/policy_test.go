@@ -168,6 +168,8 @@ func TestJudge(t *testing.T) {
 		"limit with reset":  {fairlead.Failure{Class: fairlead.ClassLimited, RetryAfter: time.Hour}, 2, ladder, Verdict{Treatment: TreatHold, After: time.Hour, Remedy: Classify(fairlead.ClassLimited).Remedy}},
 		"limit without":     {fairlead.Failure{Class: fairlead.ClassLimited}, 0, ladder, Verdict{Treatment: TreatRetry, After: 2 * time.Minute, Attempt: true, Remedy: Classify(fairlead.ClassLimited).Remedy}},
 		"budget":            {fairlead.Failure{Class: fairlead.ClassBudget}, 0, ladder, Verdict{Treatment: TreatPark, Remedy: Classify(fairlead.ClassBudget).Remedy}},
+		"program, first":    {fairlead.Failure{Class: fairlead.ClassProgram}, 0, nil, Verdict{Treatment: TreatRetry, Attempt: true, Remedy: Classify(fairlead.ClassProgram).Remedy}},
+		"program, again":    {fairlead.Failure{Class: fairlead.ClassProgram}, 1, ladder, Verdict{Treatment: TreatPark, Remedy: Classify(fairlead.ClassProgram).Remedy}},
 		"no retry can mend": {fairlead.Failure{Class: fairlead.ClassAuthentication}, 0, ladder, Verdict{Treatment: TreatDead, Attempt: true, Remedy: Classify(fairlead.ClassAuthentication).Remedy}},
 	} {
 		if diff := cmp.Diff(c.want, Judge(c.f, c.attempt, c.ladder, 0)); diff != "" {

@@ -14,13 +14,15 @@ import (
 
 // Options bound the tools of a workspace; zero values are the defaults.
 type Options struct {
-	Shell    time.Duration        // longest time of one shell call; default 10 minutes
-	Output   int                  // bytes of a result; default 64 KiB
-	Memory   int64                // resident bytes of a shell's tree; default none
-	Env      []string             // more environment of shells, "NAME=value"
-	Writable []string             // where shells may write; empty is everywhere (see workspace.Spec)
-	Inherit  []string             // names of our variables that shells may see
-	Deadline func() time.Duration // instant of workspace.BootTime at which shells die; nil or 0 is never
+	Shell        time.Duration        // longest time of one shell call; default 10 minutes
+	Output       int                  // bytes of a result; default 64 KiB
+	Memory       int64                // resident bytes of a shell's tree; default none
+	Env          []string             // more environment of shells, "NAME=value"
+	Writable     []string             // where shells may write; empty is everywhere (see workspace.Spec)
+	Inherit      []string             // names of our variables that shells may see
+	Fetch        bool                 // offer web_fetch
+	FetchPrivate bool                 // web_fetch also reaches this machine and its network
+	Deadline     func() time.Duration // instant of workspace.BootTime at which shells die; nil or 0 is never
 }
 
 // Box is the tools of one workspace. Close it when the turn is over.
@@ -44,7 +46,7 @@ type tool struct {
 	run  func(ctx context.Context, call agent.Call) agent.Result
 }
 
-// New makes read_file, list_files, grep, write_file, edit_file and shell for a directory.
+// New makes read_file, list_files, grep, write_file, edit_file and shell for a directory, and web_fetch if it is wanted.
 func New(launch *workspace.Launcher, dir string, opts *Options) (*Box, error) {
 	b := &Box{launch: launch, opts: Options{Shell: 10 * time.Minute, Output: 64 << 10}}
 	if opts != nil {
@@ -58,6 +60,9 @@ func New(launch *workspace.Launcher, dir string, opts *Options) (*Box, error) {
 		}
 	}
 	b.tools = []tool{b.readFile(), b.listFiles(), b.grep(), b.writeFile(), b.editFile(), b.shell()}
+	if b.opts.Fetch {
+		b.tools = append(b.tools, b.webFetch())
+	}
 	var err error
 	if b.checker, err = agent.NewChecker(b.Tools()); err != nil {
 		return nil, fmt.Errorf("make tools: %w", err)
@@ -71,7 +76,7 @@ func New(launch *workspace.Launcher, dir string, opts *Options) (*Box, error) {
 // Close lets go of the directory.
 func (b *Box) Close() error { return b.jail.Close() }
 
-// Tools lists the six.
+// Tools lists them in that order.
 func (b *Box) Tools() []agent.ToolSpec {
 	out := make([]agent.ToolSpec, len(b.tools))
 	for i, t := range b.tools {

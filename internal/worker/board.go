@@ -27,6 +27,7 @@ type Authority struct {
 	Task      string
 	Actor     fairlead.Actor
 	Fence     fairlead.Fence
+	Palette   []string // names of the tools the agent may use; empty = all
 }
 
 // boardTools are the *_fairlead tools of one run.

@@ -20,6 +20,8 @@ type promptInput struct {
 	Records    []fairlead.Record // after the session's delivered place, oldest first
 	// Interrupted says that the last turn of this session has no end: its content stands here again.
 	Interrupted bool
+	// Failed are the last records of the session whose failure a guest was called for.
+	Failed []fairlead.Record
 }
 
 // buildPrompt writes the prompt of a plain turn: the whole context when the session begins, else only what is new.
@@ -38,6 +40,7 @@ func buildPrompt(in promptInput) string {
 	}
 	section(&b, "Why you are woken", reasons(in.Wakes))
 	section(&b, "What is new", news(in))
+	section(&b, "What the failed agent did", failedStory(in.Failed))
 	section(&b, "What to do", duty(in))
 	if in.Step != nil && in.Step.Suffix != "" {
 		section(&b, "", in.Step.Suffix)

@@ -99,3 +99,26 @@ func quote(s string) string {
 	s = strings.TrimSpace(s)
 	return strings.ReplaceAll(s, "\n", "\n  ")
 }
+
+// failedStory is the transcript of a failed session, as far as a guest has to see it.
+func failedStory(records []fairlead.Record) string {
+	var b strings.Builder
+	for _, r := range records {
+		switch r.Kind {
+		case fairlead.RecordMessage, fairlead.RecordEffectIntent, fairlead.RecordEffectOutcome, fairlead.RecordTurnEnded:
+			fmt.Fprintf(&b, "- %s: %s\n", strings.ReplaceAll(r.Kind, "_", " "), quote(clip(string(r.Data), 600)))
+		}
+	}
+	return b.String()
+}
+
+// clip keeps the first n bytes of a text, whole characters only.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}

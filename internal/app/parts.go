@@ -1,0 +1,101 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/internal/store"
+	"github.com/fairlead/fairlead/internal/tool"
+	"github.com/fairlead/fairlead/internal/worker"
+	"github.com/fairlead/fairlead/internal/workflow"
+)
+
+// tools puts the tools of one execution together: files and shell in its directory, and the board with the run's
+// authority; then keeps back what the agent's palette does not name.
+func (a *App) tools(dir string, who worker.Authority) (agent.ToolBox, func(), error) {
+	files, err := tool.New(a.launcher, dir, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	release := func() {
+		if err := files.Close(); err != nil {
+			a.log.Warn("close tools", "error", err)
+		}
+	}
+	board, err := worker.NewBoardTools(a.control, who)
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	box, err := tool.Merge(files, board)
+	if err == nil && len(who.Palette) > 0 {
+		box, err = tool.Palette(box, who.Palette)
+	}
+	if err != nil {
+		release()
+		return nil, nil, fmt.Errorf("make tools: %w", err)
+	}
+	return box, release, nil
+}
+
+// bestAdapter turns an embedded profile into one that can work on this machine. Until agents of other kinds are built
+// in, a profile without a script stays as it is: its runs fail with a remedy instead of pretending.
+func bestAdapter(p fairlead.AgentProfile) fairlead.AgentProfile { return p }
+
+func newNodeID() (string, error) {
+	var s fairlead.Seed
+	if _, err := rand.Read(s[:]); err != nil {
+		return "", fmt.Errorf("make node id: %w", err)
+	}
+	return fairlead.NewID(fairlead.PrefixNode, time.Now(), s, 0), nil
+}
+
+func workflowSchema() []byte { return workflow.Schema() }
+
+// gauges are what the metrics read when they are asked.
+func (a *App) gauges(w *worker.Worker) {
+	a.metrics.Gauge("fairlead_live_runs", "Runs this node works on now.", func() float64 { return float64(w.Live()) })
+}
+
+// deliver applies triggers for other tasks that were left behind: after each signal and, as the last resort, now and
+// then.
+func (a *App) deliver(ctx context.Context) error {
+	signals := a.db.Signals()
+	defer signals.Close()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-signals.C(store.TopicOutbox):
+		case <-time.After(deliverEvery):
+		}
+		if err := a.control.DeliverOutbox(ctx); err != nil && ctx.Err() == nil {
+			a.log.Error("deliver outbox", "error", err)
+		}
+	}
+}
+
+// deliverEvery is the sweep of the outbox.
+const deliverEvery = 30 * time.Second
+
+// eventLog shows the store's event log to the hub.
+type eventLog struct{ db *store.DB }
+
+func (l eventLog) Bounds(ctx context.Context) (epoch string, tail, head int64, err error) {
+	err = l.db.Read(ctx, func(tx *store.ReadTx) error {
+		if tail, err = tx.Tail(); err != nil {
+			return err
+		}
+		head, err = tx.Head()
+		return err
+	})
+	return l.db.LogEpoch(), tail, head, err
+}
+
+func (l eventLog) EventsAfter(ctx context.Context, position int64, limit int) ([]fairlead.Event, int64, error) {
+	return l.db.EventsAfter(ctx, position, limit, store.EventFilter{})
+}

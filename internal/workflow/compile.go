@@ -21,6 +21,8 @@ type Names struct {
 const (
 	maxSteps   = 200
 	maxActions = 100 // of one trigger
+	// maxExpressions bounds the time of a compilation: each costs some tens of microseconds.
+	maxExpressions = 2000
 )
 
 // Compile reads one workflow. The definition is nil if the report has errors; warnings refuse nothing. The same source
@@ -33,7 +35,7 @@ func Compile(source []byte, env Names) (*Definition, *Report) {
 		report.fail(bad.pos, "", bad.message, bad.remedy)
 		return nil, report
 	}
-	c := &compiler{reader: reader{report}, names: env, def: &Definition{}, terminals: map[fairlead.Terminal][]string{}}
+	c := &compiler{reader: reader{report: report}, names: env, def: &Definition{}, terminals: map[fairlead.Terminal][]string{}}
 	c.workflow(root)
 	if len(report.Errors) == 0 {
 		c.checkGraph()

@@ -12,7 +12,10 @@ import (
 
 // reader reads typed values out of nodes and notes what is wrong with them; it goes on after an error, so that one
 // save names them all.
-type reader struct{ report *Report }
+type reader struct {
+	report      *Report
+	expressions int // compiled so far
+}
 
 // object is a map whose keys were checked.
 type object struct {

@@ -24,7 +24,7 @@ type Guard struct {
 
 // ParseGuard compiles a guard that stands alone; its error is a *fairlead.Error of code invalid.
 func ParseGuard(source string) (*Guard, error) {
-	r := reader{&Report{}}
+	r := reader{report: &Report{}}
 	g := r.guard(&node{kind: kindString, value: source}, "")
 	return g, r.report.Err()
 }
@@ -121,6 +121,12 @@ func (r *reader) expression(source string, where inside, path, what string) *exp
 	}
 	if len(source) > maxExpression {
 		r.report.fail(where.n.pos, path, fmt.Sprintf("%s is longer than %d characters", what, maxExpression), "write it shorter")
+		return nil
+	}
+	if r.expressions++; r.expressions > maxExpressions {
+		if r.expressions == maxExpressions+1 {
+			r.report.fail(where.n.pos, path, fmt.Sprintf("the file has more than %d expressions", maxExpressions), "split the workflow")
+		}
 		return nil
 	}
 	env, err := celEnvironment()

@@ -297,3 +297,11 @@ func TestCompiledPartsAreSafeForConcurrentUse(t *testing.T) {
 		}
 	}
 }
+
+func TestKeysWithDotsAreNotPaths(t *testing.T) {
+	t.Parallel()
+	d := mustCompile(t, "workflow: w\nsteps:\n  - {key: a, agent: x, on: {comment: [{queue_run: {to: primary, payload: {a: {b: 1}, a.b: 2}}}]}}\n")
+	if got := d.Step("a").On["comment"][0].Payload; got["a.b"] != int64(2) {
+		t.Errorf("got %v", got)
+	}
+}

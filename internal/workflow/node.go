@@ -169,6 +169,7 @@ func (r *treeReader) sequence(n *ast.SequenceNode, depth int) *node {
 
 func (r *treeReader) mapping(values []*ast.MappingValueNode, flow bool, pos Position, depth int) *node {
 	out := &node{kind: kindMap, pos: pos, size: 1}
+	seen := make(map[string]bool, len(values))
 	for i, v := range values {
 		t := v.Key.GetToken()
 		if i == 0 && !flow {
@@ -181,9 +182,10 @@ func (r *treeReader) mapping(values []*ast.MappingValueNode, flow bool, pos Posi
 		if !ok {
 			return r.fail(t, "quote it", "a key must be a text")
 		}
-		if out.get(name.Value) != nil {
+		if seen[name.Value] {
 			return r.fail(t, "keep one of them", "the key %q stands twice", name.Value)
 		}
+		seen[name.Value] = true
 		x := r.read(v.Value, depth+1)
 		out.pairs = append(out.pairs, pair{name.Value, place(t), x})
 		out.size = grow(out.size, x.size)

@@ -33,7 +33,7 @@ func ParseAgent(source []byte) (fairlead.AgentProfile, *Report) {
 		report.fail(bad.pos, "", bad.message, bad.remedy)
 		return fairlead.AgentProfile{}, report
 	}
-	r := &profileReader{reader{report}}
+	r := &profileReader{reader{report: report}}
 	p := r.profile(root)
 	if len(report.Errors) > 0 {
 		return fairlead.AgentProfile{}, report

@@ -138,6 +138,7 @@ func TestReadYAMLBounds(t *testing.T) {
 		"not UTF-8":   "workflow: x\nname: \xff\n",
 		"NUL":         "workflow: x\nname: a\x00b\n",
 		"numbers":     "workflow: 18446744073709551615\n",
+		"expressions": "workflow: x\nsteps:\n  - key: a\n    on: {comment: [{comment: {text: \"" + strings.Repeat("${1}", maxExpressions+10) + "\"}}]}\n",
 		"nan":         "workflow: .nan\n",
 	} {
 		d, report := Compile([]byte(source), Names{})

@@ -24,7 +24,7 @@ type textPart struct {
 
 // ParseText compiles a text that stands alone; its error is a *fairlead.Error of code invalid.
 func ParseText(source string) (*Text, error) {
-	r := reader{&Report{}}
+	r := reader{report: &Report{}}
 	t := r.text(&node{kind: kindString, value: source}, "", "text")
 	return t, r.report.Err()
 }

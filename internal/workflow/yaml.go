@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -17,7 +16,7 @@ import (
 // Bounds of a file. They keep a hostile file from costing memory or a deep stack; no honest one comes near them.
 const (
 	maxSource  = 1 << 20 // bytes
-	maxTokens  = 100_000
+	maxTokens  = 50_000
 	maxNesting = 64
 	maxNodes   = 50_000 // with every alias counted as often as it is used
 )
@@ -43,7 +42,8 @@ func readYAML(source []byte) (root *node, bad *fault) {
 	if bad := checkTokens(tokens); bad != nil {
 		return nil, bad
 	}
-	file, err := parser.Parse(tokens, 0)
+	// Keys that stand twice are found by our own reader: the parser compares paths, in which a.b and a: {b} are one.
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, syntaxFault(err)
 	}
@@ -101,9 +101,6 @@ func syntaxFault(err error) *fault {
 	var y yaml.Error
 	if errors.As(err, &y) {
 		f.message += ": " + clipLong(y.GetMessage())
-		if strings.Contains(f.message, "already defined") {
-			f.remedy = "keep one of them"
-		}
 		f.pos = place(y.GetToken())
 	}
 	return f

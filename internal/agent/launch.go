@@ -50,8 +50,10 @@ type Profile struct {
 
 // Prompt is one message to an agent.
 type Prompt struct {
-	// ID names the turn. A prompt with the ID of the transcript's open turn continues that turn exactly; any other
-	// prompt closes it as interrupted and begins the next.
+	// ID names the turn. To an agent whose loop runs here, a prompt with the ID of the transcript's last turn is that
+	// turn: when it is open it goes on behind its last entry, and when it has ended (its end did not reach the caller
+	// before a crash) it ends the same way again and does nothing. Any other prompt closes an open turn as interrupted
+	// and begins the next.
 	ID          string       `json:"id"`
 	Text        string       `json:"text"`
 	Attachments []Attachment `json:"attachments,omitempty"`

@@ -108,19 +108,31 @@ func (t *FileTranscript) Append(_ context.Context, e Entry) error {
 	return f.Close()
 }
 
-// OpenTurn returns the entries of a transcript's last turn when it has no end, and the number of turns begun.
-func OpenTurn(all []Entry) (open []Entry, turns int) {
+// LastTurn returns the entries of the newest turn and whether it has an end; nil for an empty transcript.
+func LastTurn(all []Entry) (turn []Entry, ended bool) {
 	start := -1
 	for i, e := range all {
 		switch e.Kind {
 		case EntryPrompt:
-			start, turns = i, e.Turn
+			start, ended = i, false
 		case EntryEnd:
-			start = -1
+			ended = true
 		}
 	}
 	if start < 0 {
-		return nil, turns
+		return nil, false
 	}
-	return all[start:], turns
+	return all[start:], ended
+}
+
+// OpenTurn returns the entries of a transcript's last turn when it has no end, and the number of turns begun.
+func OpenTurn(all []Entry) (open []Entry, turns int) {
+	last, ended := LastTurn(all)
+	if len(last) == 0 {
+		return nil, 0
+	}
+	if ended {
+		return nil, last[0].Turn
+	}
+	return last, last[0].Turn
 }

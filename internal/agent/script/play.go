@@ -20,6 +20,7 @@ type turn struct {
 	number int // in the session
 	done   int // steps whose result is in the transcript
 	result string
+	ended  bool // the whole turn is in the transcript
 }
 
 // run is the life of an execution: turns until it is told to stop, or after the first when nobody keeps it warm.
@@ -48,6 +49,9 @@ func (x *execution) run(ctx context.Context) agent.Exit {
 // answer plays one turn to its end, or to the exit of the whole execution.
 func (x *execution) answer(ctx context.Context, p agent.Prompt) (*agent.TurnEnd, *agent.Exit) {
 	t, steps, end, err := x.open(ctx, p)
+	if t.ended {
+		return end, nil
+	}
 	if err == nil && end == nil {
 		end, err = t.play(ctx, steps)
 	}
@@ -80,22 +84,24 @@ func (x *execution) open(ctx context.Context, p agent.Prompt) (turn, []Step, *ag
 	if err != nil {
 		return t, nil, nil, err
 	}
-	pending, turns := agent.OpenTurn(all)
-	t.number = turns
-	if len(pending) > 0 && pending[0].PromptID == p.ID {
-		if steps, ok := t.replay(pending); ok {
+	last, ended := agent.LastTurn(all)
+	if len(last) > 0 {
+		t.number = last[0].Turn
+	}
+	switch {
+	case len(last) > 0 && last[0].PromptID == p.ID && ended:
+		t.ended = true
+		if end := last[len(last)-1].End; end != nil {
+			return t, nil, end, nil
+		}
+		return t, nil, &agent.TurnEnd{Reason: agent.EndTurn}, nil
+	case len(last) > 0 && last[0].PromptID == p.ID:
+		if steps, ok := t.replay(last); ok {
 			return t, steps, nil, nil
 		}
-	} else {
-		if len(pending) > 0 {
-			end := &agent.TurnEnd{Reason: agent.EndInterrupted}
-			if err := x.history.Append(ctx, agent.Entry{Kind: agent.EntryEnd, Turn: turns, End: end}); err != nil {
-				return t, nil, nil, err
-			}
-		}
-		t.number++
-		e := agent.Entry{Kind: agent.EntryPrompt, Turn: t.number, PromptID: p.ID, Text: p.Text, Data: mustJSON(map[string]string{"role": p.Role})}
-		if err := x.history.Append(ctx, e); err != nil {
+	default:
+		e, err := x.begin(ctx, &t, p, len(last) > 0 && !ended)
+		if err != nil {
 			return t, nil, nil, err
 		}
 		all = append(all, e)
@@ -105,6 +111,19 @@ func (x *execution) open(ctx context.Context, p agent.Prompt) (turn, []Step, *ag
 		return t, nil, agent.Fail(fairlead.ClassConfiguration, "no rule of the script matches the prompt"), nil
 	}
 	return t, steps, nil, x.history.Append(ctx, agent.Entry{Kind: agent.EntryReply, Turn: t.number, Data: mustJSON(steps)})
+}
+
+// begin writes the prompt of a new turn, and the end of one that nobody goes on with.
+func (x *execution) begin(ctx context.Context, t *turn, p agent.Prompt, dangling bool) (agent.Entry, error) {
+	if dangling {
+		end := &agent.TurnEnd{Reason: agent.EndInterrupted}
+		if err := x.history.Append(ctx, agent.Entry{Kind: agent.EntryEnd, Turn: t.number, End: end}); err != nil {
+			return agent.Entry{}, err
+		}
+	}
+	t.number++
+	e := agent.Entry{Kind: agent.EntryPrompt, Turn: t.number, PromptID: p.ID, Text: p.Text, Data: mustJSON(map[string]string{"role": p.Role})}
+	return e, x.history.Append(ctx, e)
 }
 
 // replay reads how far a cut turn came; ok is false when it was cut before its steps were recorded.

@@ -115,7 +115,7 @@ func TestNthCountsOverRestartsAndFailures(t *testing.T) {
 	for i, step := range []struct{ prompt, want string }{{"work", "failed limited"}, {"other", "other"}, {"work", "exit 9"}, {"work", "third"}, {"work", "more"}} {
 		a := open(t, dir) // each turn in a new process
 		s := spec(t, agent.ExecutionID("e"+string(rune('0'+i))), source, step.prompt)
-		s.Session, s.Prompt.ID = session, "same" // as a retry sends it
+		s.Session = session
 		got := play(t, a, s)
 		session = got[0].Session
 		last, fin := got[len(got)-1], end(t, got)
@@ -177,6 +177,11 @@ func TestP8_TurnGoesOnBehindTheLastRecord(t *testing.T) {
 		again.Tools, again.Transcript, again.Prompt.ID, again.Session = box, file, "turn-7", "first"
 		got := play(t, a, again)
 		if end(t, got).Reason != agent.EndTurn || !strings.HasSuffix(said(got), "three") && cut < 7 {
+			t.Errorf("cut %d: got %+v, %q", cut, end(t, got), said(got))
+		}
+		once := spec(t, "once-more", source, "go") // its end did not reach the caller
+		once.Tools, once.Transcript, once.Prompt.ID, once.Session = box, file, "turn-7", "first"
+		if got := play(t, a, once); end(t, got).Reason != agent.EndTurn || said(got) != "" {
 			t.Errorf("cut %d: got %+v, %q", cut, end(t, got), said(got))
 		}
 		ids := map[string]int{}

@@ -44,6 +44,10 @@ type member struct {
 	gone    bool  // its goroutine ended inside the function
 }
 
+func newMember(c *command) *member {
+	return &member{command: c, turn: make(chan struct{}), tried: make(chan error, 1), outcome: make(chan error, 1)}
+}
+
 func newGroup(db *sqlite, s *signals) *group {
 	return &group{
 		db: db, signals: s, conn: &liteConn{pool: db.writer},
@@ -82,10 +86,10 @@ func (g *group) close() error {
 
 // write is the caller's side: wait for a turn, run, wait for the outcome.
 func (g *group) write(ctx context.Context, c *command) error {
-	m := &member{command: c, turn: make(chan struct{}), tried: make(chan error, 1), outcome: make(chan error, 1)}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	m := newMember(c)
 	select {
 	case g.in <- m:
 	case <-ctx.Done():
@@ -93,6 +97,11 @@ func (g *group) write(ctx context.Context, c *command) error {
 	case <-g.stop:
 		return unavailable("the database is closed", "", ErrClosed)
 	}
+	return g.serve(m)
+}
+
+// serve runs the function whenever it is the member's turn, and returns the outcome.
+func (g *group) serve(m *member) error {
 	for {
 		select {
 		case <-m.turn:

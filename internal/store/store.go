@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	fairlead "github.com/fairlead/fairlead"
 )
@@ -94,6 +95,9 @@ func (db *DB) Close() error {
 	}
 	return errors.Join(db.dialect.close(), db.lock.Release())
 }
+
+// Now is the store's clock.
+func (db *DB) Now() time.Time { return db.options.Now().UTC().Truncate(time.Microsecond) }
 
 // Write runs fn in one transaction and returns after its commit. fn may run more than once. A *fairlead.Error that fn
 // returns is a refusal: nothing of the command is kept, and Write returns it. ctx bounds only the wait for a turn; once

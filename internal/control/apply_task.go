@@ -142,5 +142,6 @@ func (w *work) tell(e engine.Tell) error {
 		kind = fairlead.RecordChildEnded
 	}
 	w.record(fairlead.Record{Kind: kind, Actor: fairlead.Engine()}, map[string]any{"task": e.Task, "visit": e.Visit, "outcome": e.Outcome})
+	w.look() // a run that the blocker held may be free
 	return nil
 }

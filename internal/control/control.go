@@ -37,7 +37,7 @@ type Control struct {
 	*read.Reader
 
 	catalog *catalog.Catalog
-	worker  local // of this process
+	worker  localWorker
 }
 
 // New makes a Control over a database.

@@ -21,8 +21,8 @@ type Launcher interface {
 	Stop(run string)
 }
 
-// local holds the worker of this process.
-type local struct {
+// localWorker holds the worker of this process.
+type localWorker struct {
 	mu       sync.RWMutex
 	launcher Launcher
 }

@@ -133,6 +133,7 @@ func (w *work) settle(q *fairlead.Request, state fairlead.RequestState, answer *
 			Kind: fairlead.RecordRequestResolved, Assignment: q.Assignment, Visit: q.Visit, Run: q.Run,
 		}, requestResolved{Request: q.ID, Kind: q.Kind, State: state, Answer: answer, Reason: reason})
 		w.changed()
+		w.look() // a run that the request held may be free
 	}
 	w.emit(requestEvent(fairlead.EventRequestResolved, q, by))
 	return nil

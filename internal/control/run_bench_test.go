@@ -266,3 +266,38 @@ func same[T comparable](t *testing.T, what string, got []T, want ...T) {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }
+
+// fill makes many tasks like the first one, each with a queued run, with few commits.
+func (f *floor) fill(workflow string, n int) {
+	f.t.Helper()
+	first := f.task(workflow)
+	q := f.queued(first.ID)
+	a, session := f.assignment(q.Assignment), f.session(q.Session)
+	var row *store.TaskRow
+	f.read(func(tx *store.ReadTx) (err error) { row, err = tx.LoadTask(first.ID); return err })
+	for made := 1; made < n; made += 200 {
+		f.must(f.db.Write(f.t.Context(), func(tx *store.Tx) error {
+			for i := made; i < min(made+200, n); i++ {
+				t, s, a, r := *row, session, a, q
+				name := fmt.Sprintf("_copy%d", i)
+				t.ID, t.Number, t.Identifier, t.Version = "tsk"+name, int64(1_000_000+i), fmt.Sprint("X-", i), 0
+				s.ID, s.Task = "ses"+name, t.ID
+				a.ID, a.Task, a.Session, a.Version = "asg"+name, t.ID, s.ID, 0
+				r.ID, r.Task, r.Assignment, r.Session, r.Version = "run"+name, t.ID, a.ID, s.ID, 0
+				if err := tx.InsertTask(&t); err != nil {
+					return err
+				}
+				if _, err := tx.EnsureSession(s); err != nil {
+					return err
+				}
+				if err := tx.InsertAssignment(a); err != nil {
+					return err
+				}
+				if err := tx.InsertRun(&r); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+}

@@ -219,15 +219,7 @@ func TestR31_StartBehindAThousandQueuedRuns(t *testing.T) {
 	storetest.EachWith(t, nil, func(t *testing.T, db *store.DB) {
 		f := newFloor(t, db)
 		h := f.hire(1000)
-		var wg sync.WaitGroup
-		for range 20 {
-			wg.Go(func() {
-				for range 50 {
-					f.task("stay")
-				}
-			})
-		}
-		wg.Wait()
+		f.fill("stay", 1000)
 		const n = 100
 		took := make([]time.Duration, 0, n)
 		for range n {

@@ -10,18 +10,9 @@ import (
 // asks opens a question of the job's agent.
 func (j *job) asks() string {
 	j.f.t.Helper()
-	var id string
-	j.f.must(j.f.c.act(j.f.t.Context(), j.as(), func(w *work) error {
-		if err := w.lock(j.Task.ID); err != nil {
-			return err
-		}
-		id = w.id(fairlead.PrefixRequest)
-		return w.openRequest(fairlead.Request{
-			ID: id, Kind: fairlead.RequestQuestion, Visit: j.Run.Visit, Assignment: j.Run.Assignment, Run: j.Run.ID, Prompt: "which?",
-			Blocks: fairlead.BlocksTask,
-		})
-	}))
-	return id
+	v, err := j.f.c.Ask(j.f.t.Context(), j.as(), fairlead.AskBody{Prompt: "which?"})
+	j.f.must(err)
+	return v.ID
 }
 
 func TestR33_FailedTurnsRangeComesAgain(t *testing.T) {

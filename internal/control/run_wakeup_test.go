@@ -1,0 +1,166 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/dispatch/local"
+	"github.com/fairlead/fairlead/internal/store"
+	"github.com/fairlead/fairlead/internal/store/storetest"
+)
+
+// crew is a node that claims whenever it is woken, with the sweep off.
+type crew struct {
+	*floor
+	took chan *job
+}
+
+// newCrew starts a node whose look claims until it misses.
+func newCrew(t *testing.T, db *store.DB) *crew {
+	t.Helper()
+	f := newFloor(t, db)
+	d := local.New(db, &local.Options{NoSweep: true})
+	f.c = New(Deps{DB: db, Dispatch: d}, nil)
+	w := &crew{floor: f, took: make(chan *job, 1000)}
+	look := func(ctx context.Context) error {
+		for {
+			k, err := f.c.Claim(ctx, f.node)
+			if err != nil || k == nil {
+				return err
+			}
+			w.took <- &job{Claimed: k, f: f}
+		}
+	}
+	f.must(d.Start(t.Context(), look, nil))
+	t.Cleanup(func() {
+		if err := d.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// next waits for a claim that has to come by itself.
+func (w *crew) next() *job {
+	w.t.Helper()
+	select {
+	case j := <-w.took:
+		return j
+	case <-time.After(30 * time.Second):
+		w.t.Fatal("nobody was woken")
+		return nil
+	}
+}
+
+// quiet reports a claim that nobody should have got. The dispatcher has seen every commit of this test before next
+// returns for a later one, so it is called after one.
+func (w *crew) quiet() {
+	w.t.Helper()
+	select {
+	case j := <-w.took:
+		w.t.Fatalf("run %s of %s was claimed", j.Run.ID, j.Run.Agent)
+	default:
+	}
+}
+
+func TestR1_TriggerToClaim(t *testing.T) {
+	t.Parallel()
+	storetest.EachWith(t, nil, func(t *testing.T, db *store.DB) {
+		w := newCrew(t, db)
+		task := w.task("stay")
+		w.next().start().done()
+		const n = 60
+		took := make([]time.Duration, 0, n)
+		for i := range n {
+			w.comment(owner(), task.ID, fmt.Sprint(i))
+			began := time.Now() // the commit is done
+			j := w.next()
+			took = append(took, time.Since(began))
+			j.start().done()
+		}
+		slices.Sort(took)
+		t.Logf("commit to claim: p50 %v, p99 %v", took[n/2], took[n*99/100])
+		if took[n/2] > time.Second {
+			t.Errorf("half of the claims took longer than %v", took[n/2])
+		}
+	})
+}
+
+const blockFlow = `
+workflow: block
+name: Block
+start: work
+steps:
+  - key: work
+    name: Work
+    agent: bob
+    on:
+      enter: [{queue_run: {to: primary, reason: assigned}}]
+      heartbeat: {every: 1h, do: [{queue_run: {to: primary}}]}
+  - {key: done, name: Done, terminal: done}
+`
+
+// TestR27_FreedByTheTransactionThatFreesIt: nothing polls, so each of these would wait for ever if its end did not wake.
+func TestR27_FreedByTheTransactionThatFreesIt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := newCrew(t, db)
+		w.save(blockFlow)
+		w.freedAgent(t)
+		w.freedCheckout(t)
+		w.freedPause(t)
+		w.freedBlocker(t)
+	})
+}
+
+func (w *crew) freedAgent(t *testing.T) {
+	w.task("stay")
+	first := w.next().start()
+	second := w.task("stay")
+	same(t, "holds", w.held(w.queued(second.ID).ID), fairlead.HoldAgentBusy)
+	w.quiet()
+	first.done()
+	w.next().start().done()
+}
+
+func (w *crew) freedCheckout(t *testing.T) {
+	task := w.task("stay")
+	j := w.next().start()
+	_, err := w.c.UpdateTask(t.Context(), owner(), task.ID, fairlead.TaskPatch{Agent: ptr("bob")})
+	w.must(err)
+	w.move(task.ID, "other")
+	if q := w.queued(task.ID); q.Agent != "bob" {
+		t.Fatalf("queued for %s, want bob", q.Agent)
+	}
+	same(t, "holds", w.held(w.queued(task.ID).ID), fairlead.HoldCheckout)
+	w.quiet()
+	j.tell(nil, true)
+	w.next().start().done()
+}
+
+func (w *crew) freedPause(t *testing.T) {
+	_, err := w.c.PauseAgent(t.Context(), owner(), "bob", fairlead.PauseBody{})
+	w.must(err)
+	task := w.task("block")
+	same(t, "holds", w.held(w.queued(task.ID).ID), fairlead.HoldAgentPaused)
+	w.quiet()
+	_, err = w.c.ResumeAgent(t.Context(), owner(), "bob", fairlead.PauseBody{})
+	w.must(err)
+	w.next().start().done()
+}
+
+func (w *crew) freedBlocker(t *testing.T) {
+	first := w.task("solo")
+	blocked, err := w.c.CreateTask(t.Context(), asClient(), fairlead.NewTask{Title: "b", Workflow: "block", BlockedBy: []string{first.ID}})
+	w.must(err)
+	same(t, "holds", w.held(w.queued(blocked.ID).ID), fairlead.HoldBlocked)
+	w.quiet()
+	w.move(first.ID, "done")
+	w.next().start().done()
+}
+
+func ptr[T any](v T) *T { return &v }

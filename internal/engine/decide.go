@@ -96,6 +96,8 @@ func (d *decider) one(t Trigger) *fairlead.Error {
 	case fairlead.TriggerApprovalResolved, fairlead.TriggerRequestResolved:
 		d.heed(t)
 		d.fire(t)
+	case fairlead.TriggerDecision:
+		d.fire(d.withTally(t))
 	default:
 		d.fire(t)
 	}

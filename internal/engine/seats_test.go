@@ -163,6 +163,26 @@ func TestE14_ADecisionOnAClosedRoundIsAConflict(t *testing.T) {
 	equal(t, "visit", err.Reason, fairlead.ReasonVisitEnded)
 }
 
+func TestADecisionsPayloadHasTheTally(t *testing.T) {
+	t.Parallel()
+	b := created(t, replace(`
+workflow: tally
+name: Tally
+start: review
+steps:
+  - key: review
+    name: Review
+    participants: [{role: reviewer, agent: reviewer}, {role: reviewer, person: owner}]
+    on: {decision: [{comment: {text: "%s"}}, {move: {to: done, if: "payload.tally.approved == 1 && payload.tally.pending == 1"}}]}
+  - {key: done, name: Done, terminal: done}
+`, "${payload.tally.approved} of 2"), "")
+	tr := b.voted("agent:reviewer", fairlead.VerdictApproved)
+	tr.Payload = nil
+	p := b.do(tr)
+	equal(t, "comment", effects[AddComment](p.Effects)[0].Text, "1 of 2")
+	b.stands("done", 2)
+}
+
 func TestSeatOf(t *testing.T) {
 	t.Parallel()
 	b := created(t, reviewed, "review")

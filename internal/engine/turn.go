@@ -72,8 +72,13 @@ func (d *decider) completed(t Trigger) bool {
 // ownMove judges the move that the agent asked for in the turn that ends. It is the agent's, not the rules', so it does
 // not need the step's completion; a question that is still open voids it.
 func (d *decider) ownMove(t Trigger) candidate {
+	by := t.Actor
+	if a := d.assignmentOf(t.Assignment); a != nil {
+		// Whoever reports the end of the run, the move is the agent's.
+		by = fairlead.Actor{Kind: fairlead.ActorAgent, Key: a.Agent, Assignment: a.ID, Run: t.Run}
+	}
 	c := candidate{
-		label: labelOf(t), index: -1, action: actionOwnMove, to: t.OwnMove.To, by: t.Actor, reason: reasonOf(t.OwnMove), note: t.OwnMove.Note,
+		label: labelOf(t), index: -1, action: actionOwnMove, to: t.OwnMove.To, by: by, reason: reasonOf(t.OwnMove), note: t.OwnMove.Note,
 		holds: true,
 	}
 	if d.asks(t.Assignment) {

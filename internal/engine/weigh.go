@@ -39,6 +39,18 @@ func reweighs(k fairlead.TriggerKind) bool {
 	return false
 }
 
+// withTally adds to a decision's payload how the votes stand with it.
+func (d *decider) withTally(t Trigger) Trigger {
+	if t.Payload == nil {
+		t.Payload = map[string]any{}
+	}
+	if _, ok := t.Payload["tally"]; !ok {
+		f := FactsOf(d.s, nil).Decisions
+		t.Payload["tally"] = map[string]any{"approved": f.Approved, "rejected": f.Rejected, "pending": f.Pending}
+	}
+	return t
+}
+
 // weighQuorums evaluates the quorum guards once on the state as it is now: after enter, and after a change of seats, a
 // quorum may hold for which no vote will come.
 func (d *decider) weighQuorums(t Trigger) settled {

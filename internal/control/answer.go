@@ -62,7 +62,7 @@ func (w *work) answer(q fairlead.Request, a fairlead.Answer) (fairlead.Request, 
 	if a.Decline {
 		state = fairlead.RequestDeclined
 	}
-	return w.resolve(q, state, &a)
+	return w.resolve(q, state, &a, "")
 }
 
 // mayResolve refuses everybody but those the request names. Whoever asked never may; an agent never grants what only
@@ -93,15 +93,16 @@ func (w *work) mayResolve(q *fairlead.Request) error {
 	return nil
 }
 
-// resolve closes an open request for good and carries out what follows from it.
-func (w *work) resolve(q fairlead.Request, state fairlead.RequestState, a *fairlead.Answer) (fairlead.Request, error) {
+// resolve closes an open request for good and carries out what follows from it. reason says by which way, "" for the
+// usual one.
+func (w *work) resolve(q fairlead.Request, state fairlead.RequestState, a *fairlead.Answer, reason string) (fairlead.Request, error) {
 	if q.Kind == fairlead.RequestDecision && state == fairlead.RequestAnswered {
 		if err := w.decisionAnswered(&q, a); err != nil {
 			return q, err
 		}
 		return w.tx.LoadRequest(q.ID)
 	}
-	if err := w.resolveRequest(&q, state, a); err != nil || w.task == nil {
+	if err := w.settle(&q, state, a, reason); err != nil || w.task == nil {
 		return q, err
 	}
 	if _, err := w.decide(resolutionTrigger(&q)); err != nil {

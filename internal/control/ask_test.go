@@ -219,7 +219,7 @@ func (h *house) close(id string, state fairlead.RequestState) {
 		if err != nil {
 			return struct{}{}, err
 		}
-		_, err = w.resolve(q, state, nil)
+		_, err = w.resolve(q, state, nil, "test")
 		return struct{}{}, err
 	})
 	h.must(err)

@@ -6,8 +6,10 @@ import (
 )
 
 const (
-	// chunk is how many rows are read at once: a page ends between two chunks.
-	chunk = 20
+	// chunk is how many rows are read at once, firstChunk how many before anything is known of their size: a page ends
+	// between two chunks.
+	chunk      = 20
+	firstChunk = 5
 	// pageBytes is where a page stops growing, well under the 256 KiB that an answer may have.
 	pageBytes = 160 << 10
 	// scanMost bounds how many rows a filter that the database cannot apply may look at for one page. A page may then
@@ -39,7 +41,7 @@ func (l listing[R, V]) page() (fairlead.Page[V], error) {
 	p := fairlead.Page[V]{Items: []V{}, NextCursor: l.cursor}
 	most, bytes, scanned := limit(l.limit), 0, 0
 	for {
-		rows, next, err := l.fetch(store.Page{Limit: min(chunk, most-len(p.Items)), Cursor: p.NextCursor})
+		rows, next, err := l.fetch(store.Page{Limit: min(rowsAtOnce(len(p.Items), bytes, scanned), most-len(p.Items)), Cursor: p.NextCursor})
 		if err != nil {
 			return fairlead.Page[V]{}, err
 		}
@@ -62,6 +64,17 @@ func (l listing[R, V]) page() (fairlead.Page[V], error) {
 			return p, nil
 		}
 	}
+}
+
+// rowsAtOnce is how many rows to read next, so that a page of heavy items does not go far past its bytes.
+func rowsAtOnce(items, bytes, scanned int) int {
+	switch {
+	case scanned == 0:
+		return firstChunk
+	case bytes == 0:
+		return chunk
+	}
+	return max(1, min(chunk, (pageBytes-bytes)*items/bytes))
 }
 
 // head cuts a text that would make a list heavy; the object itself shows all of it.

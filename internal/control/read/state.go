@@ -27,39 +27,71 @@ type situation struct {
 	noSignal    bool
 }
 
-// situation loads the rows a task's state depends on. An ended task needs none of them but its requests.
-func (r *Reader) situation(tx *store.ReadTx, row *store.TaskRow) (s *situation, err error) {
+// situation loads the rows a task's state depends on. For an ended task those that speak of work are left out. With
+// want set, loading stops as soon as the state is known to be another one: ok false.
+func (r *Reader) situation(tx *store.ReadTx, row *store.TaskRow, want fairlead.State) (s *situation, ok bool, err error) {
 	s = &situation{row: row}
 	if s.facts, err = r.catalog.Facts(tx, row.Workspace); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if s.requests, err = tx.OpenRequests(row.ID); err != nil {
-		return nil, err
+	loads := []func(*store.ReadTx, *situation) error{loadRequests, loadRuns, loadAssignments, primaryDead, loadBlockers, r.addHolds, loadSignal}
+	if row.Ended() {
+		loads = []func(*store.ReadTx, *situation) error{loadRequests, loadRuns, loadBlockers}
 	}
-	if s.blockers, err = tx.ListBlockers(row.ID); err != nil {
-		return nil, err
-	}
-	if s.runs, err = tx.ActiveRuns(row.ID); err != nil {
-		return nil, err
-	}
-	if row.Visit > 0 {
-		if s.assignments, err = tx.ListAssignments(row.ID, row.Visit); err != nil {
-			return nil, err
+	for _, load := range loads {
+		if err := load(tx, s); err != nil {
+			return nil, false, err
+		}
+		if want != "" && s.decided(want) {
+			return s, false, nil
 		}
 	}
-	if row.Ended() {
-		return s, nil
+	return s, want == "" || s.state() == want, nil
+}
+
+// decided reports whether what is loaded so far rules the wanted state out: what comes first in the order of the states
+// is loaded first.
+func (s *situation) decided(want fairlead.State) bool {
+	switch have := s.state(); have {
+	case fairlead.StateDone, fairlead.StateCancelled, fairlead.StateNeedsYou, fairlead.StateRunning:
+		return have != want
+	case want:
+		return false
 	}
-	if err := r.addHolds(tx, s); err != nil {
-		return nil, err
+	return want == fairlead.StateNeedsYou || want == fairlead.StateDone || want == fairlead.StateCancelled ||
+		want == fairlead.StateRunning && s.runs != nil
+}
+
+func loadRequests(tx *store.ReadTx, s *situation) (err error) {
+	s.requests, err = tx.OpenRequests(s.row.ID)
+	return err
+}
+
+func loadRuns(tx *store.ReadTx, s *situation) (err error) {
+	s.runs, err = tx.ActiveRuns(s.row.ID)
+	if s.runs == nil {
+		s.runs = []fairlead.Run{}
 	}
-	if s.dead, err = primaryDead(tx, s); err != nil {
-		return nil, err
+	return err
+}
+
+func loadBlockers(tx *store.ReadTx, s *situation) (err error) {
+	s.blockers, err = tx.ListBlockers(s.row.ID)
+	return err
+}
+
+func loadAssignments(tx *store.ReadTx, s *situation) (err error) {
+	if s.row.Visit > 0 {
+		s.assignments, err = tx.ListAssignments(s.row.ID, s.row.Visit)
 	}
+	return err
+}
+
+func loadSignal(tx *store.ReadTx, s *situation) (err error) {
 	if len(s.assignments) > 0 {
-		s.noSignal, err = tx.HasNotice(row.ID, row.Visit, NoticeNoSignal)
+		s.noSignal, err = tx.HasNotice(s.row.ID, s.row.Visit, NoticeNoSignal)
 	}
-	return s, err
+	return err
 }
 
 func (r *Reader) addHolds(tx *store.ReadTx, s *situation) error {
@@ -102,19 +134,25 @@ func (r *Reader) holdsOf(tx *store.ReadTx, run fairlead.Run) ([]fairlead.Hold, e
 	return []fairlead.Hold{h}, nil
 }
 
-// primaryDead reports whether the primary's newest run of this visit is dead and no wake came later. A run that was
-// merged into another one says nothing.
-func primaryDead(tx *store.ReadTx, s *situation) (bool, error) {
+// primaryDead notes whether the primary's newest run of this visit is dead and no wake came later.
+func primaryDead(tx *store.ReadTx, s *situation) error {
 	i := slices.IndexFunc(s.assignments, func(a fairlead.Assignment) bool { return a.Capacity == fairlead.CapacityPrimary })
 	if i < 0 {
-		return false, nil
+		return nil
 	}
 	primary := s.assignments[i].ID
 	if slices.ContainsFunc(s.runs, func(r fairlead.Run) bool { return r.Assignment == primary }) {
-		return false, nil
+		return nil
 	}
 	run, err := tx.LastRunOf(s.row.ID, primary)
-	return err == nil && run != nil && run.Status == fairlead.RunDead, err
+	if err == nil && run != nil && run.MergedInto != "" {
+		// It was absorbed by an older run of the same assignment, which is the one that speaks.
+		var into fairlead.Run
+		into, err = tx.LoadRun(run.MergedInto)
+		run = &into
+	}
+	s.dead = err == nil && run != nil && run.Status == fairlead.RunDead
+	return err
 }
 
 // state derives what people are shown.

@@ -23,7 +23,7 @@ func (r *Reader) GetTask(ctx context.Context, ws, ref string) (fairlead.TaskView
 
 // TaskView shows a task as it stands in the caller's transaction.
 func (r *Reader) TaskView(tx *store.ReadTx, row *store.TaskRow) (fairlead.TaskView, error) {
-	s, err := r.situation(tx, row)
+	s, _, err := r.situation(tx, row, "")
 	if err != nil {
 		return fairlead.TaskView{}, err
 	}
@@ -46,8 +46,8 @@ func (r *Reader) ListTasks(ctx context.Context, ws string, q TaskQuery) (fairlea
 			limit: q.Limit, cursor: q.Cursor, size: taskSize,
 			fetch: func(p store.Page) ([]store.TaskRow, string, error) { return tx.ListTasks(f, p) },
 			show: func(row *store.TaskRow) (v fairlead.TaskView, ok bool, err error) {
-				s, err := r.situation(tx, row)
-				if err != nil || q.State != "" && s.state() != fairlead.State(q.State) {
+				s, ok, err := r.situation(tx, row, fairlead.State(q.State))
+				if err != nil || !ok {
 					return v, false, err
 				}
 				v, err = r.taskView(tx, s)
@@ -92,7 +92,7 @@ func openState(s fairlead.State) bool {
 }
 
 func taskSize(v *fairlead.TaskView) int {
-	n := 1200 + len(v.Description) + len(v.Title) + 300*(len(v.Blockers)+len(v.Seats)+len(v.Holds)) + 40*len(v.OpenRequests)
+	n := 700 + len(v.Description) + len(v.Title) + 300*(len(v.Blockers)+len(v.Seats)+len(v.Holds)) + 40*len(v.OpenRequests)
 	for _, q := range v.Requirements {
 		n += len(q)
 	}

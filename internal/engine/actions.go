@@ -86,11 +86,11 @@ func (d *decider) values(x doing, m map[string]any) (map[string]any, bool) {
 
 // clearDecisions opens the next round, but only if this one has a decision, and asks all counted seats anew.
 func (d *decider) clearDecisions(x doing) {
-	any := false
+	decided := false
 	for _, dec := range d.s.Decisions {
-		any = any || dec.Visit == d.s.Visit.N && dec.Round == d.s.Visit.Round
+		decided = decided || dec.Visit == d.s.Visit.N && dec.Round == d.s.Visit.Round
 	}
-	if !any {
+	if !decided {
 		d.say(x, OutcomeSkipped, "no_decision", "")
 		return
 	}

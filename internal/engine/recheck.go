@@ -17,7 +17,7 @@ func (d *decider) recheck(t Trigger) {
 		for _, b := range blockers {
 			ids = append(ids, b.Task)
 		}
-		d.fireNext(t, fairlead.TriggerBlockerResolved, map[string]any{"blocker_ids": anys(ids)})
+		d.fireNext(t, fairlead.TriggerBlockerResolved, map[string]any{"blocker_ids": listOfAny(ids)})
 	}
 	if toldChild && countOpen(children) == 0 {
 		ids, outcomes := []string{}, map[string]any{}
@@ -25,7 +25,7 @@ func (d *decider) recheck(t Trigger) {
 			ids = append(ids, c.Task)
 			outcomes[c.Task] = string(c.Outcome)
 		}
-		d.fireNext(t, fairlead.TriggerChildrenCompleted, map[string]any{"children": anys(ids), "outcomes": outcomes})
+		d.fireNext(t, fairlead.TriggerChildrenCompleted, map[string]any{"children": listOfAny(ids), "outcomes": outcomes})
 	}
 	if d.hops == 0 {
 		d.weighQuorums(t)
@@ -35,14 +35,14 @@ func (d *decider) recheck(t Trigger) {
 // tell records the ends that the task was not told of, and says whether there were any. A blocker that ended but goes
 // on blocking is no end.
 func (d *decider) tell(kind string, list []Linked) bool {
-	any := false
+	some := false
 	for _, l := range list {
 		if !l.Open && !l.Told {
-			any = true
+			some = true
 			d.emit(Tell{Kind: kind, Task: l.Task, Visit: l.Visit, Outcome: l.Outcome})
 		}
 	}
-	return any
+	return some
 }
 
 // fireNext fires a trigger that another one caused, on the step where the task stands by now.
@@ -70,8 +70,8 @@ func texts(v any) []string {
 	return nil
 }
 
-// anys makes a list as it looks after a journey through JSON, so that a guard sees the same before and after.
-func anys(list []string) []any {
+// listOfAny makes a list as it looks after a journey through JSON, so that a guard sees the same before and after.
+func listOfAny(list []string) []any {
 	out := make([]any, len(list))
 	for i, s := range list {
 		out[i] = s

@@ -24,7 +24,7 @@ func (b *bench) recheck(removed ...string) Plan {
 	b.t.Helper()
 	t := Trigger{Kind: KindRecheck, Actor: fairlead.Engine()}
 	if len(removed) > 0 {
-		t.Payload = map[string]any{"removed": anys(removed)}
+		t.Payload = map[string]any{"removed": listOfAny(removed)}
 	}
 	return b.do(t)
 }

@@ -37,10 +37,9 @@ func (d *decider) again(x Deferred) bool {
 	t := x.Trigger
 	kept := len(d.plan.Effects)
 	d.emit(DropDeferred{Seq: x.Seq, Outcome: DroppedNoMove})
-	switch {
-	case t.Kind == KindMove:
+	if t.Kind == KindMove {
 		d.againMove(t)
-	default:
+	} else {
 		d.againFire(t)
 	}
 	if d.hops == 0 && !d.looped {

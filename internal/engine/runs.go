@@ -213,7 +213,8 @@ func (d *decider) send(x doing, task, to, reason string, payload map[string]any,
 		p["key"] = key
 	}
 	// The id names the operation, the place in its plan and the receiver, so that a repeated delivery is the same
-	// operation and two actions are two.
-	op := fairlead.DerivedOp(string(x.t.Op), string(x.t.Actor.OpScope()), "wake", d.s.Task.ID, fmt.Sprint(len(d.plan.Effects)), task)
+	// operation and two actions are two, also those of two triggers that one operation decides.
+	place := fmt.Sprint(d.s.Visit.N, " ", labelOf(x.t), " ", len(d.plan.Effects))
+	op := fairlead.DerivedOp(string(x.t.Op), x.t.Actor.OpScope(), "wake", d.s.Task.ID, place, task)
 	d.took(x, Send{Task: task, Kind: fairlead.OutboxWake, Trigger: Trigger{Op: op, Kind: KindWake, Actor: x.t.Actor, Payload: p}}, task)
 }

@@ -161,7 +161,7 @@ steps:
 	s := effects[Send](manual("parent").Effects)[0]
 	equal(t, "parent", []any{s.Task, s.Kind, s.Trigger.Kind, s.Trigger.Actor}, []any{"tsk_0", fairlead.OutboxWake, KindWake, owner})
 	equal(t, "payload", s.Trigger.Payload, map[string]any{
-		"to": "primary", "reason": "child", "key": "k1", "payload": map[string]any{"from": "tsk_1", "n": any(s.Trigger.Payload["payload"].(map[string]any)["n"])},
+		"to": "primary", "reason": "child", "key": "k1", "payload": map[string]any{"from": "tsk_1", "n": s.Trigger.Payload["payload"].(map[string]any)["n"]},
 	})
 	two := effects[Send](manual("other").Effects)
 	if two[0].Trigger.Op == two[1].Trigger.Op {

@@ -13,7 +13,8 @@ import (
 //	{{in ?1}}   membership in a list that is passed as a JSON array of strings
 //	{{has c ?1}}      the JSON list in column c holds the text
 //	{{contains c ?1}} the text in column c contains the text
-//	{{each}} … {{end}} for every row so far, the first rows r of runs q that the subquery between finds
+//	{{each}} … {{end}} for every row so far, the first rows r of runs q that the subquery between finds (CROSS: SQLite must not
+//	turn the join around and scan all runs)
 //	{{immediate}} a write transaction from its first statement on
 //	{{tables}}  the names of all tables
 //	{{notify}}  a broadcast in the transaction (SQLite has none)
@@ -48,7 +49,7 @@ func toSQLite(text string) string {
 		"{{lock}}", "", "{{share}}", "", "{{skip}}", "",
 		"{{immediate}}", "IMMEDIATE", "{{notify}}", "?1, ?2",
 		"{{tables}}", "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-		"{{each}}", "JOIN runs r ON r.id IN (SELECT q.id FROM runs q", "{{end}}", ")",
+		"{{each}}", "CROSS JOIN runs r ON r.id IN (SELECT q.id FROM runs q", "{{end}}", ")",
 		"{{next}}", "(SELECT COALESCE(MAX(position), 0) + 1 FROM events)",
 	).Replace(text)
 	text = markHas.ReplaceAllString(text, "EXISTS (SELECT 1 FROM json_each($1) WHERE value = $2)")

@@ -25,8 +25,8 @@ build: ## Build the static binary bin/fairlead
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/fairlead
 
 .PHONY: run
-run: build ## Build, then serve on 127.0.0.1:7420 with a demo workspace
-	./$(BIN) serve --demo
+run: build ## Build, then serve on 127.0.0.1:7420; the first start plays the demo into the home
+	bash scripts/run.sh
 
 .PHONY: demo
 demo: build ## The main job end to end, headless: fix a failing test through a workflow

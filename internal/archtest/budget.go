@@ -15,7 +15,7 @@ const (
 	maxFile      = 500  // no file is longer
 	maxFunction  = 60   // from the line of `func` to its closing brace
 	maxPackage   = 4000 // lines of all its files
-	maxInterface = 8    // methods, those of embedded interfaces of the same package counted
+	maxInterface = 8    // methods, with those it embeds
 )
 
 // inside stands in a key between a file or package and the name of what it holds.
@@ -121,19 +121,23 @@ func collectInterfaces(s source, into map[string]*ast.InterfaceType) {
 	})
 }
 
-// methods counts an interface's methods, with those of embedded interfaces of the same package.
+// methods counts an interface's methods, with those of embedded interfaces of the same package. An interface that is
+// nothing but a list of others counts nothing: it names what somebody brings, and each part is measured by itself.
 func methods(t *ast.InterfaceType, siblings map[string]*ast.InterfaceType) int {
-	n := 0
+	own, embedded := 0, 0
 	for _, field := range t.Methods.List {
 		if _, ok := field.Type.(*ast.FuncType); ok {
-			n += len(field.Names)
+			own += len(field.Names)
 			continue
 		}
 		if id, ok := field.Type.(*ast.Ident); ok && siblings[id.Name] != nil && siblings[id.Name] != t {
-			n += methods(siblings[id.Name], siblings)
+			embedded += methods(siblings[id.Name], siblings)
 		}
 	}
-	return n
+	if own == 0 {
+		return 0
+	}
+	return own + embedded
 }
 
 // percentile returns the value below which share percent of the rising values lie; 0 for none.

@@ -59,6 +59,11 @@ type b interface {
 	Three()
 }
 
+type c interface {
+	a
+	b
+}
+
 type t struct{}
 
 func (t *t) Long() {
@@ -67,7 +72,7 @@ func (t *t) Long() {
 `)
 	sizes, files := measure([]source{s, parse(t, "internal/x/x_test.go", "package x\n"),
 		parse(t, "internal/x/xtest/x.go", "package xtest\n\nfunc suite() {\n}\n")})
-	if diff := cmp.Diff([]int{4, 17}, files); diff != "" {
+	if diff := cmp.Diff([]int{4, 22}, files); diff != "" {
 		t.Errorf("files, tests left out:\n%s", diff)
 	}
 	got := map[string]int{}
@@ -75,11 +80,12 @@ func (t *t) Long() {
 		got[s.kind+" "+s.key] = s.lines
 	}
 	want := map[string]int{
-		"file internal/x/x.go":            17,
+		"file internal/x/x.go":            22,
 		"function internal/x/x.go#t.Long": 3,
 		"interface internal/x#a":          2,
 		"interface internal/x#b":          3,
-		"package internal/x":              17,
+		"interface internal/x#c":          0,
+		"package internal/x":              22,
 		"file internal/x/xtest/x.go":      4,
 		"package internal/x/xtest":        4,
 	}

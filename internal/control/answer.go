@@ -22,7 +22,9 @@ func (c *Control) Answer(ctx context.Context, m Meta, id string, body fairlead.A
 	// What a request is about never changes, so it can be looked up before the lock.
 	err := c.db.Read(ctx, func(tx *storeReadTx) error {
 		q, err := read.Request(tx, m.Workspace, id)
-		cmd.task = q.Task
+		if err == nil {
+			cmd.task = q.Task
+		}
 		return err
 	})
 	if err != nil {

@@ -163,16 +163,42 @@ func formErrors(broken *jsonschema.ValidationError, out []fairlead.FieldError) [
 	return out
 }
 
-// nothingElse refuses references out of a form's schema: an answer must not make the server read files.
+// refers reports whether a schema has a reference anywhere.
+func refers(schema any) bool {
+	switch s := schema.(type) {
+	case map[string]any:
+		for k, v := range s {
+			if k == "$ref" || k == "$dynamicRef" || k == "$recursiveRef" || refers(v) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(s, refers)
+	}
+	return false
+}
+
+// nothingElse keeps the compiler from loading other schemas, a meta-schema named by a form among them: a question must
+// not make the server read files.
 type nothingElse struct{}
 
-func (nothingElse) Load(string) (any, error) { return nil, errors.New("a form refers to itself only") }
+func (nothingElse) Load(string) (any, error) { return nil, errors.New("a form stands by itself") }
 
-// compileForm reads the JSON Schema of a form.
+// formBytes bounds the schema of a form.
+const formBytes = 16 << 10
+
+// compileForm reads the JSON Schema of a form. References are refused, also those within it: without them a form is a
+// tree, every screen can show it, and checking values cannot take longer than both are large.
 func compileForm(schema json.RawMessage) (*jsonschema.Schema, error) {
+	if len(schema) > formBytes {
+		return nil, invalidField("schema", "the form is too large", "use at most 16 KiB, or ask several questions")
+	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return nil, invalidField("schema", "not JSON", "send a JSON Schema")
+	}
+	if refers(doc) {
+		return nil, invalidField("schema", "a form has no references", "write the parts out where they are used")
 	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(nothingElse{})
@@ -182,7 +208,7 @@ func compileForm(schema json.RawMessage) (*jsonschema.Schema, error) {
 	}
 	s, err := c.Compile(place)
 	if err != nil {
-		return nil, invalidField("schema", "not a JSON Schema", "send a JSON Schema that refers to itself only")
+		return nil, invalidField("schema", "not a JSON Schema", "send a JSON Schema")
 	}
 	return s, nil
 }

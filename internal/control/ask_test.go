@@ -284,6 +284,8 @@ func TestAskingVoidsWhatTheTurnDeclaredAndRefusesWhatCannotBeAnswered(t *testing
 			"option twice":    {Prompt: "x", Options: []fairlead.Option{{ID: "a"}, {ID: "a"}}},
 			"options of text": {Kind: fairlead.RequestQuestion, Prompt: "x", Options: []fairlead.Option{{ID: "a"}, {ID: "b"}}},
 			"schema":          {Prompt: "x", Schema: json.RawMessage(`{"type": 7}`)},
+			"schema loops":    {Prompt: "x", Schema: json.RawMessage(`{"$ref": "#"}`)},
+			"schema meta":     {Prompt: "x", Schema: json.RawMessage(`{"$schema": "file:///etc/passwd", "type": "object"}`)},
 			"schema reads":    {Prompt: "x", Schema: json.RawMessage(`{"$ref": "file:///etc/passwd"}`)},
 			"nobody":          {Prompt: "x", Of: []string{"person:nobody"}},
 			"an agent":        {Prompt: "x", Of: []string{"agent:reviewer"}},

@@ -15,6 +15,9 @@ import (
 func (c *Control) Quorum(ctx context.Context, ws, ref string) ([]fairlead.QuorumView, error) {
 	out := []fairlead.QuorumView{}
 	err := c.db.Read(ctx, func(tx *storeReadTx) error {
+		if err := read.CheckWorkspace(tx, ws); err != nil {
+			return err
+		}
 		row, err := tx.LoadTaskByRef(ws, ref)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/control/catalog"
+	"github.com/fairlead/fairlead/internal/control/read"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/workflow"
 )
@@ -21,6 +22,9 @@ const simulatedTask = "tsk_simulated"
 func (c *Control) Simulate(ctx context.Context, ws string, body fairlead.SimulateBody) (fairlead.Outcome, error) {
 	var out fairlead.Outcome
 	err := c.db.Read(ctx, func(tx *storeReadTx) error {
+		if err := read.CheckWorkspace(tx, ws); err != nil {
+			return err
+		}
 		f, err := c.catalog.Facts(tx, ws)
 		if err != nil {
 			return err

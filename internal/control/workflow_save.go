@@ -2,7 +2,7 @@ package control
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/control/catalog"
@@ -149,7 +149,7 @@ func (w *work) remap(old, d *workflow.Definition, remap map[string]string) (move
 		return nil, occupied(lost)
 	}
 	for _, row := range rows {
-		op := fairlead.DerivedOp("remap", w.meta.Workspace, d.Key, fmt.Sprint(d.Version), d.Digest, row.ID)
+		op := fairlead.DerivedOp("remap", w.meta.Workspace, d.Key, strconv.Itoa(d.Version), d.Digest, row.ID)
 		if err := w.post(row.ID, op, fairlead.OutboxRemap, remap); err != nil {
 			return nil, err
 		}
@@ -184,6 +184,9 @@ func occupied(rows []store.TaskRow) error {
 func (c *Control) LintWorkflow(ctx context.Context, ws, source string) (fairlead.LintResult, error) {
 	var out fairlead.LintResult
 	err := c.db.Read(ctx, func(tx *storeReadTx) error {
+		if err := read.CheckWorkspace(tx, ws); err != nil {
+			return err
+		}
 		f, err := c.catalog.Facts(tx, ws)
 		if err != nil {
 			return err
@@ -196,7 +199,7 @@ func (c *Control) LintWorkflow(ctx context.Context, ws, source string) (fairlead
 		return nil
 	})
 	if err != nil {
-		return out, fmt.Errorf("lint workflow: %w", err)
+		return fairlead.LintResult{}, questionError("lint workflow", err)
 	}
 	return out, nil
 }

@@ -11,7 +11,7 @@ import (
 func (r *Reader) ListPeople(ctx context.Context, ws string) ([]fairlead.PersonView, error) {
 	return ask(ctx, r, "list people", func(tx *store.ReadTx) ([]fairlead.PersonView, error) {
 		out := []fairlead.PersonView{}
-		if err := r.workspace(tx, ws); err != nil {
+		if err := CheckWorkspace(tx, ws); err != nil {
 			return out, err
 		}
 		people, err := tx.ListPeople(ws)
@@ -48,7 +48,7 @@ func WorkspaceView(w fairlead.Workspace) fairlead.WorkspaceView {
 func (r *Reader) ListTokens(ctx context.Context, ws string) ([]fairlead.TokenView, error) {
 	return ask(ctx, r, "list tokens", func(tx *store.ReadTx) ([]fairlead.TokenView, error) {
 		out := []fairlead.TokenView{}
-		if err := r.workspace(tx, ws); err != nil {
+		if err := CheckWorkspace(tx, ws); err != nil {
 			return out, err
 		}
 		tokens, err := tx.ListTokens(ws)

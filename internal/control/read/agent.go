@@ -10,7 +10,7 @@ import (
 // GetAgent shows an agent's profile with what it does now.
 func (r *Reader) GetAgent(ctx context.Context, ws, key string) (fairlead.AgentView, error) {
 	return ask(ctx, r, "show agent", func(tx *store.ReadTx) (fairlead.AgentView, error) {
-		if err := r.workspace(tx, ws); err != nil {
+		if err := CheckWorkspace(tx, ws); err != nil {
 			return fairlead.AgentView{}, err
 		}
 		p, err := Agent(tx, ws, key)
@@ -34,7 +34,7 @@ func Agent(tx *store.ReadTx, ws, key string) (fairlead.AgentProfile, error) {
 func (r *Reader) ListAgents(ctx context.Context, ws string) ([]fairlead.AgentView, error) {
 	return ask(ctx, r, "list agents", func(tx *store.ReadTx) ([]fairlead.AgentView, error) {
 		out := []fairlead.AgentView{}
-		if err := r.workspace(tx, ws); err != nil {
+		if err := CheckWorkspace(tx, ws); err != nil {
 			return out, err
 		}
 		profiles, err := tx.ListAgents(ws)

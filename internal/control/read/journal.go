@@ -2,33 +2,24 @@ package read
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/store"
 )
 
 // Journal lists the records of a task and its assignments behind a number, oldest first. NextCursor is the number of
-// the last one if there may be more: the next page's after.
+// the last one if there are more: the next page's after.
 func (r *Reader) Journal(ctx context.Context, ws, ref string, after int64, most int) (fairlead.Page[fairlead.RecordView], error) {
 	return ask(ctx, r, "read journal", func(tx *store.ReadTx) (fairlead.Page[fairlead.RecordView], error) {
-		p := fairlead.Page[fairlead.RecordView]{Items: []fairlead.RecordView{}}
 		row, err := r.task(tx, ws, ref)
 		if err != nil {
-			return p, err
+			return fairlead.Page[fairlead.RecordView]{}, err
 		}
-		records, err := tx.ListRecords(row.ID, after, limit(most))
-		bytes := 0
-		for i, rec := range records {
-			p.Items = append(p.Items, recordView(rec))
-			if bytes += 250 + len(rec.Data); bytes >= pageBytes && i < len(records)-1 {
-				break
-			}
-		}
-		if n := len(p.Items); n > 0 && p.Items[n-1].Seq < row.RecordSeq {
-			p.NextCursor = strconv.FormatInt(p.Items[n-1].Seq, 10)
-		}
-		return p, err
+		n := limit(most)
+		records, err := tx.ListRecords(row.ID, after, n+1)
+		return numbered(records, n, func(rec fairlead.Record) (fairlead.RecordView, int64, int) {
+			return recordView(rec), rec.Seq, 250 + len(rec.Data)
+		}), err
 	})
 }
 
@@ -77,20 +68,24 @@ func (r *Reader) Sessions(ctx context.Context, ws, ref string) (fairlead.Page[fa
 	})
 }
 
-// Comments lists the comments of a task, oldest first; the journal pages through longer discussions.
+// Comments lists the comments of a task, oldest first: their first page.
 func (r *Reader) Comments(ctx context.Context, ws, ref string) (fairlead.Page[fairlead.CommentView], error) {
+	return r.CommentsAfter(ctx, ws, ref, 0, MaxLimit)
+}
+
+// CommentsAfter lists the comments behind a number of the journal, oldest first. NextCursor is the number of the last
+// one if there are more: the next page's after.
+func (r *Reader) CommentsAfter(ctx context.Context, ws, ref string, after int64, most int) (fairlead.Page[fairlead.CommentView], error) {
 	return ask(ctx, r, "list comments", func(tx *store.ReadTx) (fairlead.Page[fairlead.CommentView], error) {
-		p := fairlead.Page[fairlead.CommentView]{Items: []fairlead.CommentView{}}
 		row, err := r.task(tx, ws, ref)
 		if err != nil {
-			return p, err
+			return fairlead.Page[fairlead.CommentView]{}, err
 		}
-		comments, err := tx.ListComments(row.ID, 0, 1000)
-		for _, c := range comments {
-			p.Items = append(p.Items, fairlead.CommentView{
-				ID: c.ID, Task: c.Task, Author: c.Author, Text: c.Text, Seq: c.Seq, At: fairlead.StampOf(c.At),
-			})
-		}
-		return p, err
+		n := limit(most)
+		comments, err := tx.ListComments(row.ID, after, n+1)
+		return numbered(comments, n, func(c fairlead.Comment) (fairlead.CommentView, int64, int) {
+			v := fairlead.CommentView{ID: c.ID, Task: c.Task, Author: c.Author, Text: c.Text, Seq: c.Seq, At: fairlead.StampOf(c.At)}
+			return v, c.Seq, 250 + len(c.Text)
+		}), err
 	})
 }

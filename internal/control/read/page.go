@@ -1,6 +1,8 @@
 package read
 
 import (
+	"strconv"
+
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/store"
 )
@@ -75,6 +77,23 @@ func rowsAtOnce(items, bytes, scanned int) int {
 		return chunk
 	}
 	return max(1, min(chunk, (pageBytes-bytes)*items/bytes))
+}
+
+// numbered makes a page of rows that are numbered and come oldest first: at most n of them, and no more than a page's
+// bytes. One row more than n says that there are others. NextCursor is the number of the last one on the page.
+func numbered[R, V any](rows []R, n int, show func(R) (item V, number int64, size int)) fairlead.Page[V] {
+	p := fairlead.Page[V]{Items: []V{}}
+	bytes := 0
+	for i, row := range rows {
+		item, number, size := show(row)
+		p.Items = append(p.Items, item)
+		bytes += size
+		if i+1 < len(rows) && (len(p.Items) == n || bytes >= pageBytes) {
+			p.NextCursor = strconv.FormatInt(number, 10)
+			break
+		}
+	}
+	return p
 }
 
 // head cuts a text that would make a list heavy; the object itself shows all of it.

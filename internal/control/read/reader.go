@@ -47,7 +47,7 @@ func named(op string, err error) error {
 
 // task finds a task by id or identifier.
 func (r *Reader) task(tx *store.ReadTx, ws, ref string) (*store.TaskRow, error) {
-	if err := r.workspace(tx, ws); err != nil {
+	if err := CheckWorkspace(tx, ws); err != nil {
 		return nil, err
 	}
 	row, err := tx.LoadTaskByRef(ws, ref)
@@ -57,8 +57,8 @@ func (r *Reader) task(tx *store.ReadTx, ws, ref string) (*store.TaskRow, error) 
 	return row, err
 }
 
-// workspace refuses a workspace that is not there, so that a wrong name never looks like an empty one.
-func (r *Reader) workspace(tx *store.ReadTx, ws string) error {
+// CheckWorkspace refuses a workspace that is not there, so that a wrong name never looks like an empty one.
+func CheckWorkspace(tx *store.ReadTx, ws string) error {
 	_, err := tx.LoadWorkspace(ws)
 	if fairlead.IsCode(err, fairlead.CodeNotFound) {
 		return fairlead.Errorf(fairlead.CodeNotFound, "no such workspace").WithHint("list the workspaces with: fairlead workspace list")

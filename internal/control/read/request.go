@@ -70,7 +70,7 @@ func requests(tx *store.ReadTx, f store.RequestFilter, p store.Page) (fairlead.P
 
 func (r *Reader) requestFilter(tx *store.ReadTx, ws string, q RequestQuery) (store.RequestFilter, error) {
 	f := store.RequestFilter{Workspace: ws, State: q.State, Kind: q.Kind}
-	if err := r.workspace(tx, ws); err != nil {
+	if err := CheckWorkspace(tx, ws); err != nil {
 		return f, err
 	}
 	switch fairlead.RequestState(q.State) {

@@ -50,7 +50,8 @@ func (r *Reader) RunView(tx *store.ReadTx, run fairlead.Run) (fairlead.RunView, 
 	return v, err
 }
 
-// ListRuns lists runs, newest first.
+// ListRuns lists runs, newest first. Of many wakes, and of long texts in them, an item shows the beginning; the run
+// itself shows all.
 func (r *Reader) ListRuns(ctx context.Context, ws string, q RunQuery) (fairlead.Page[fairlead.RunView], error) {
 	return ask(ctx, r, "list runs", func(tx *store.ReadTx) (fairlead.Page[fairlead.RunView], error) {
 		if err := r.checkRuns(tx, ws, &q); err != nil {
@@ -62,6 +63,7 @@ func (r *Reader) ListRuns(ctx context.Context, ws string, q RunQuery) (fairlead.
 			fetch: func(p store.Page) ([]fairlead.Run, string, error) { return tx.ListRuns(f, p) },
 			show: func(run *fairlead.Run) (fairlead.RunView, bool, error) {
 				v, err := r.RunView(tx, *run)
+				lighten(&v)
 				return v, err == nil, err
 			},
 		}.page()
@@ -70,7 +72,7 @@ func (r *Reader) ListRuns(ctx context.Context, ws string, q RunQuery) (fairlead.
 
 // checkRuns checks a query and resolves the task it may name by identifier.
 func (r *Reader) checkRuns(tx *store.ReadTx, ws string, q *RunQuery) error {
-	if err := r.workspace(tx, ws); err != nil {
+	if err := CheckWorkspace(tx, ws); err != nil {
 		return err
 	}
 	switch s := fairlead.RunStatus(q.Status); {
@@ -90,6 +92,21 @@ func (r *Reader) checkRuns(tx *store.ReadTx, ws string, q *RunQuery) error {
 	return nil
 }
 
+// listWakes is how many wakes an item of a list shows.
+const listWakes = 50
+
+// lighten cuts what would make a list heavy.
+func lighten(v *fairlead.RunView) {
+	v.Wakes = v.Wakes[:min(len(v.Wakes), listWakes)]
+	for i := range v.Wakes {
+		for k, value := range v.Wakes[i].Payload {
+			if text, ok := value.(string); ok {
+				v.Wakes[i].Payload[k] = head(text, listText)
+			}
+		}
+	}
+}
+
 func runSize(v *fairlead.RunView) int {
 	n := 900 + len(v.ErrorMessage) + 250*len(v.Holds)
 	for _, w := range v.Wakes {
@@ -103,18 +120,17 @@ func (r *Reader) TaskRuns(ctx context.Context, ws, ref string) (fairlead.Page[fa
 	return r.ListRuns(ctx, ws, RunQuery{Task: ref, Limit: MaxLimit})
 }
 
-// RunEvents lists a run's audit log after a number, oldest first, at most a thousand
-// lines: ask again after the last one's number.
+// RunEvents lists a run's audit log behind a number, oldest first. NextCursor is the number of the last line if there
+// may be more: the next page's after.
 func (r *Reader) RunEvents(ctx context.Context, ws, id string, after int64) (fairlead.Page[fairlead.RunEventView], error) {
 	return ask(ctx, r, "list run events", func(tx *store.ReadTx) (fairlead.Page[fairlead.RunEventView], error) {
-		p := fairlead.Page[fairlead.RunEventView]{Items: []fairlead.RunEventView{}}
 		if _, err := r.run(tx, ws, id); err != nil {
-			return p, err
+			return fairlead.Page[fairlead.RunEventView]{}, err
 		}
-		events, err := tx.ListRunEvents(id, after, 1000)
-		for _, e := range events {
-			p.Items = append(p.Items, fairlead.RunEventView{Run: e.Run, Seq: e.Seq, Kind: e.Kind, Data: e.Data, At: fairlead.StampOf(e.At)})
-		}
-		return p, err
+		events, err := tx.ListRunEvents(id, after, MaxLimit+1)
+		return numbered(events, MaxLimit, func(e fairlead.RunEvent) (fairlead.RunEventView, int64, int) {
+			v := fairlead.RunEventView{Run: e.Run, Seq: e.Seq, Kind: e.Kind, Data: e.Data, At: fairlead.StampOf(e.At)}
+			return v, e.Seq, 150 + weigh(e.Data)
+		}), err
 	})
 }

@@ -60,7 +60,7 @@ func (r *Reader) ListTasks(ctx context.Context, ws string, q TaskQuery) (fairlea
 
 // checkTasks checks a query and resolves the parent it may name by identifier.
 func (r *Reader) checkTasks(tx *store.ReadTx, ws string, q *TaskQuery) error {
-	if err := r.workspace(tx, ws); err != nil {
+	if err := CheckWorkspace(tx, ws); err != nil {
 		return err
 	}
 	if q.State != "" && !knownState(fairlead.State(q.State)) {

@@ -38,7 +38,7 @@ func HashToken(secret string) string {
 // long that takes says nothing about a secret.
 func (r *Reader) Token(ctx context.Context, secret string) (*fairlead.Token, error) {
 	hash := HashToken(secret)
-	now := time.Now()
+	now := r.db.Now()
 	if t, ok := r.tokens.get(hash, now); ok {
 		return &t, nil
 	}

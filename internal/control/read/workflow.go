@@ -12,7 +12,7 @@ import (
 // GetWorkflow shows the newest version of a workflow with its source.
 func (r *Reader) GetWorkflow(ctx context.Context, ws, key string) (fairlead.WorkflowView, error) {
 	return ask(ctx, r, "show workflow", func(tx *store.ReadTx) (fairlead.WorkflowView, error) {
-		if err := r.workspace(tx, ws); err != nil {
+		if err := CheckWorkspace(tx, ws); err != nil {
 			return fairlead.WorkflowView{}, err
 		}
 		return r.WorkflowView(tx, ws, key)
@@ -36,7 +36,7 @@ func (r *Reader) WorkflowView(tx *store.ReadTx, ws, key string) (fairlead.Workfl
 func (r *Reader) ListWorkflows(ctx context.Context, ws string) ([]fairlead.WorkflowView, error) {
 	return ask(ctx, r, "list workflows", func(tx *store.ReadTx) ([]fairlead.WorkflowView, error) {
 		out := []fairlead.WorkflowView{}
-		if err := r.workspace(tx, ws); err != nil {
+		if err := CheckWorkspace(tx, ws); err != nil {
 			return out, err
 		}
 		rows, err := tx.ListWorkflows(ws)

@@ -467,3 +467,9 @@ func (l *memLog) add(e fairlead.Event) {
 	default:
 	}
 }
+
+func (l *memLog) prune(upTo int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pruned = upTo
+}

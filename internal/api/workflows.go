@@ -94,7 +94,7 @@ type schemaOutput struct {
 	Body func(huma.Context)
 }
 
-func (s *Server) workflowSchema(context.Context, *struct{}) (*schemaOutput, error) {
+func (s *Server) workflowSchema(context.Context, *inScope) (*schemaOutput, error) {
 	if len(s.WorkflowSchema) == 0 {
 		return nil, fairlead.Errorf(fairlead.CodeNotFound, "this server publishes no schema")
 	}

@@ -141,8 +141,6 @@ type Deps struct {
 	Observer Observer
 	// Metrics serves /metrics; nil = that route is not found.
 	Metrics http.Handler
-	// WorkflowSchema is the JSON Schema of workflow documents.
-	WorkflowSchema []byte
 	// Ready reports why the server should get no requests now; nil = always ready.
 	Ready func(ctx context.Context) error
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/workflow"
 )
 
 func (s *Server) listWorkflows(ctx context.Context, in *inScope) (*list[fairlead.WorkflowView], error) {
@@ -95,12 +96,9 @@ type schemaOutput struct {
 }
 
 func (s *Server) workflowSchema(context.Context, *inScope) (*schemaOutput, error) {
-	if len(s.WorkflowSchema) == 0 {
-		return nil, fairlead.Errorf(fairlead.CodeNotFound, "this server publishes no schema")
-	}
 	return &schemaOutput{Body: func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", "application/schema+json")
-		_, _ = ctx.BodyWriter().Write(s.WorkflowSchema) // a caller who has gone
+		_, _ = ctx.BodyWriter().Write(workflow.Schema()) // a caller who has gone
 	}}, nil
 }
 

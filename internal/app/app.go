@@ -194,6 +194,9 @@ func (a *App) worker(node control.Node) (*worker.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := trees.SweepScratch(); err != nil {
+		return nil, fmt.Errorf("sweep scratch trees: %w", err)
+	}
 	return worker.New(worker.Deps{
 		Queue: a.control, Runtime: agent.NewRegistry(map[string]agent.Runtime{"script": a.script}), Trees: trees, Tools: a.tools, Log: a.log,
 		Sessions: a.home.path(sessionsDir),

@@ -22,6 +22,8 @@ type drive struct {
 
 	execution agent.ExecutionID
 	launched  bool
+
+	reporting sync.Mutex // reports follow each other: events and tools tell at the same time
 	seq       int64
 
 	halting  sync.WaitGroup // stops under way while events are read
@@ -81,12 +83,13 @@ func (d *drive) turn(ctx context.Context) (*control.TurnEnd, error) {
 		return nil, err
 	}
 	defer release()
-	spec := d.spec(tree.Dir, prompt, transcript, box)
+	recorded := record(box, d)
+	spec := d.spec(tree.Dir, prompt, transcript, recorded)
 	if _, err := d.w.Runtime.Launch(ctx, spec); err != nil {
 		return nil, err
 	}
 	d.launched = true
-	return d.follow(ctx)
+	return d.follow(ctx, recorded)
 }
 
 func (d *drive) order() workspace.Order {
@@ -105,14 +108,24 @@ func (d *drive) prompt(ctx context.Context, transcript agent.Transcript) (agent.
 	if err != nil {
 		return p, fmt.Errorf("read session: %w", err)
 	}
-	if open, _ := agent.OpenTurn(entries); d.c.Interrupted && len(open) > 0 {
-		p.ID = open[0].PromptID
+	if d.c.Interrupted {
+		p.ID = goesOn(entries, p.ID, fmt.Sprintf("%s_%d", d.c.Run.ID, d.c.Run.Fence.Number-1))
 	}
 	p.Text = buildPrompt(promptInput{
 		Task: d.c.Task, Step: d.c.Step, Assignment: d.c.Assignment, Session: d.c.Session, Profile: d.c.Agent, Wakes: d.c.Wakes,
 		Records: d.c.Records, Interrupted: d.c.Interrupted, Failed: d.c.Failed,
 	})
 	return p, nil
+}
+
+// goesOn names the turn that a claim after an interruption goes on with: the session's last turn if it is open, or if it
+// is the interrupted claim's own and only its end was not heard. Otherwise the turn is a new one.
+func goesOn(entries []agent.Entry, fresh, interrupted string) string {
+	turn, ended := agent.LastTurn(entries)
+	if len(turn) > 0 && (!ended || turn[0].PromptID == interrupted) {
+		return turn[0].PromptID
+	}
+	return fresh
 }
 
 // authority is what the run's tools act with. The start of the turn may have carried the run into another visit.
@@ -164,6 +177,8 @@ func (d *drive) endTree() {
 // report sends facts under the run's fence and returns what to do next. A report that fails is sent again under its
 // number until it is taken: a fact must not be lost, and control carries it out once.
 func (d *drive) report(r control.Report) control.Directive {
+	d.reporting.Lock()
+	defer d.reporting.Unlock()
 	d.seq++
 	r.Run, r.Fence, r.Node, r.Seq = d.c.Run.ID, d.c.Run.Fence, d.w.node, d.seq
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -16,12 +15,12 @@ const batch = 64
 
 // follow reads the agent's events until its turn has ended, and reports them in order. A run that is told to stop has
 // its agent ended; what the agent says meanwhile is still reported.
-func (d *drive) follow(ctx context.Context) (*control.TurnEnd, error) {
+func (d *drive) follow(ctx context.Context, box *recordedTools) (*control.TurnEnd, error) {
 	events, err := d.w.Runtime.SubscribeEvents(context.WithoutCancel(ctx), d.execution, 0)
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{calls: make(map[string]bool)}
+	f := &follower{calls: make(map[string]bool), knows: box.knows}
 	var park <-chan time.Time
 	stop, drained := d.stop, ctx.Done()
 	for f.end == nil && !f.exited {
@@ -76,8 +75,9 @@ func (d *drive) send(f *follower) control.Directive {
 // follower turns events into facts.
 type follower struct {
 	facts  []control.Fact
-	text   []byte          // pieces of one message
-	calls  map[string]bool // calls whose intent was told
+	text   []byte                 // pieces of one message
+	calls  map[string]bool        // calls whose intent was told
+	knows  func(call string) bool // calls that are on record already
 	end    *agent.TurnEnd
 	exit   *agent.Exit
 	exited bool
@@ -135,11 +135,7 @@ func (f *follower) flush() {
 }
 
 func (f *follower) record(kind string, data any) {
-	b, err := json.Marshal(data)
-	if err != nil {
-		b = json.RawMessage("{}") // an event's own type always marshals
-	}
-	f.facts = append(f.facts, control.Fact{Record: &control.Entry{Kind: kind, Data: b}})
+	f.facts = append(f.facts, entry(kind, data))
 }
 
 func (f *follower) line(kind string, data map[string]any) {
@@ -148,6 +144,9 @@ func (f *follower) line(kind string, data map[string]any) {
 
 // toolCall tells a call's intent when it is first seen, and its outcome when it is over.
 func (f *follower) toolCall(t *agent.ToolCall) {
+	if f.knows(t.ID) {
+		return
+	}
 	if !f.calls[t.ID] && t.Name != "" {
 		f.calls[t.ID] = true
 		f.record(fairlead.RecordEffectIntent, map[string]any{"call": t.ID, "tool": t.Name, "input": t.Input})

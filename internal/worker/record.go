@@ -1,0 +1,77 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/internal/control"
+)
+
+// recordedTools puts every call on record before it runs, and its outcome as soon as it is there: what an effect was is
+// known even if nothing after it is.
+type recordedTools struct {
+	agent.ToolBox
+	d *drive
+
+	mu   sync.Mutex
+	told map[string]bool // calls on record, so that the agent's own events do not tell them again
+}
+
+func record(box agent.ToolBox, d *drive) *recordedTools {
+	return &recordedTools{ToolBox: box, d: d, told: make(map[string]bool)}
+}
+
+// Call records, runs, records. A run that was told to stop calls nothing more.
+func (r *recordedTools) Call(ctx context.Context, call agent.Call) agent.Result {
+	r.mu.Lock()
+	r.told[call.ID] = true
+	r.mu.Unlock()
+	spec, _ := agent.FindTool(r.ToolBox, call.Name)
+	intent := map[string]any{"call": call.ID, "tool": call.Name, "input": call.Args, "effect": agent.EffectOf(spec, call)}
+	if r.d.report(control.Report{Facts: []control.Fact{
+		entry(fairlead.RecordEffectIntent, intent), {Event: &control.Line{Kind: fairlead.RunEventTool, Data: map[string]any{"call": call.ID, "tool": call.Name}}},
+	}}) == control.StopTree {
+		return agent.Result{Outcome: agent.OutcomeCancelled, Text: "the run was told to stop"}
+	}
+	result := r.ToolBox.Call(ctx, call)
+	r.d.report(control.Report{Facts: []control.Fact{entry(fairlead.RecordEffectOutcome, map[string]any{
+		"call": call.ID, "tool": call.Name, "outcome": result.Outcome, "output": result.Text, "paths": result.Paths, "facts": result.Facts,
+	})}})
+	return result
+}
+
+func (r *recordedTools) knows(call string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.told[call]
+}
+
+// entry makes a fact of a journal record.
+func entry(kind string, data any) control.Fact {
+	b, err := json.Marshal(data)
+	if err != nil {
+		b = json.RawMessage("{}") // plain values always marshal
+	}
+	return control.Fact{Record: &control.Entry{Kind: kind, Data: b}}
+}
+
+var _ agent.Foreseer = (*recordedTools)(nil)
+
+// Foresee passes to the tools inside, if they can tell.
+func (r *recordedTools) Foresee(ctx context.Context, call agent.Call) map[string]string {
+	if f, ok := r.ToolBox.(agent.Foreseer); ok {
+		return f.Foresee(ctx, call)
+	}
+	return nil
+}
+
+// Happened passes to the tools inside, if they can tell.
+func (r *recordedTools) Happened(ctx context.Context, call agent.Call, foreseen map[string]string) (agent.Result, bool) {
+	if f, ok := r.ToolBox.(agent.Foreseer); ok {
+		return f.Happened(ctx, call, foreseen)
+	}
+	return agent.Result{}, false
+}

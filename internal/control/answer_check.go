@@ -182,6 +182,7 @@ func refers(schema any) bool {
 // not make the server read files.
 type nothingElse struct{}
 
+// Load implements jsonschema.URLLoader.
 func (nothingElse) Load(string) (any, error) { return nil, errors.New("a form stands by itself") }
 
 // formBytes bounds the schema of a form.

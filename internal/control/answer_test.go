@@ -166,6 +166,80 @@ func TestQ10_AnAgentCannotDecideForPeople(t *testing.T) {
 	})
 }
 
+func TestQ10_AnAgentTouchesNothingElse(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		ctx := t.Context()
+		d.task("asking")
+		k := d.turn()
+		other := d.task("office-default")
+		_, err := d.c.Move(ctx, owner(), other.ID, fairlead.MoveBody{Step: "review"})
+		d.must(err)
+		before := d.dump()
+		_, err = d.c.Decide(ctx, agent(k), other.ID, fairlead.DecisionBody{Verdict: "approve"})
+		refused(t, err, fairlead.CodeForbidden)
+		_, err = d.c.Comment(ctx, agent(k), other.ID, fairlead.CommentBody{Text: "hello"})
+		refused(t, err, fairlead.CodeForbidden)
+		_, err = d.c.Move(ctx, agent(k), other.ID, fairlead.MoveBody{Step: "done"})
+		refused(t, err, fairlead.CodeForbidden)
+		_, err = d.c.Archive(ctx, agent(k), other.ID, fairlead.OpBody{})
+		refused(t, err, fairlead.CodeForbidden)
+		if d.dump() != before {
+			t.Error("a refused command left something behind")
+		}
+	})
+}
+
+func TestE33_TheNextEntryWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	const source = `
+workflow: circle
+name: Circle
+start: a
+steps:
+  - {key: a, name: A, on: {comment: [{move: {to: b}}]}}
+  - key: b
+    name: B
+    agent: coder
+    max_visits: 2
+    on:
+      enter: [{queue_run: {to: primary}}]
+      comment: [{move: {to: a}}]
+`
+	ci := Meta{Workspace: mainWorkspace, Actor: fairlead.Actor{Kind: fairlead.ActorClient, Key: "ci"}}
+	for _, answer := range []string{"go_on", "stop"} {
+		t.Run(answer, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				d := newDesk(t, db)
+				d.save(source)
+				task := d.task("circle")
+				for range 5 {
+					_, err := d.c.Comment(t.Context(), ci, task.ID, fairlead.CommentBody{Text: "round"})
+					d.must(err)
+				}
+				v := d.see(task.ID)
+				open := d.open(task.ID)
+				if v.Step != "b" || v.Visit != 6 || len(open) != 1 || open[0].Kind != fairlead.RequestSupervise {
+					t.Fatalf("got step %s in visit %d with requests %+v, want the third entry of b to ask", v.Step, v.Visit, open)
+				}
+				if k, err := d.c.Claim(t.Context(), d.node); err != nil || k != nil {
+					t.Fatalf("got run %v, %v; want nothing to run before the answer", k, err)
+				}
+				_, err := d.c.Answer(t.Context(), owner(), open[0].ID, fairlead.AnswerBody{Answer: fairlead.Answer{Option: "maybe"}})
+				refused(t, err, fairlead.CodeInvalid)
+				d.answer(open[0].ID, fairlead.Answer{Option: answer, Text: "because"})
+				k, err := d.c.Claim(t.Context(), d.node)
+				d.must(err)
+				if went := k != nil; went != (answer == "go_on") {
+					t.Errorf("after %s: claimed %v", answer, went)
+				}
+			})
+		})
+	}
+}
+
 // put opens a request of a task and returns its id.
 func (h *house) put(task string, q fairlead.Request) string {
 	h.t.Helper()
@@ -214,6 +288,35 @@ func TestADecisionIsTheSameByAnswer(t *testing.T) {
 		if e := refused(t, err, fairlead.CodeConflict); e.Reason != fairlead.ReasonResolved {
 			t.Errorf("got reason %s, want resolved", e.Reason)
 		}
+	})
+}
+
+func TestE4_AnAnswerSentAgainIsTheSameAnswer(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		task := d.task("asking")
+		k := d.turn()
+		q := d.ask(k, "Again?")
+		d.end(k)
+		m := owner()
+		m.Op = "answer-1"
+		body := fairlead.AnswerBody{Answer: fairlead.Answer{Text: "yes"}}
+		first, err := d.c.Answer(t.Context(), m, q.ID, body)
+		d.must(err)
+		before := d.dump()
+		again, err := d.again().c.Answer(t.Context(), m, q.ID, body)
+		d.must(err)
+		if string(marshal(first)) != string(marshal(again)) || d.dump() != before {
+			t.Errorf("sent again: got %+v, want the first result and no change", again)
+		}
+		body.Text = "no"
+		_, err = d.c.Answer(t.Context(), m, q.ID, body)
+		refused(t, err, fairlead.CodeOpReused)
+		m.Op, m.IfVersion = "", 7
+		_, err = d.c.Answer(t.Context(), m, q.ID, body)
+		refused(t, err, fairlead.CodeConflict)
+		d.oneWake(task.ID)
 	})
 }
 

@@ -164,6 +164,26 @@ func TestE20_AStandingVisitKeepsItsVersion(t *testing.T) {
 	})
 }
 
+func TestE20_ALiveRunGoesOnInTheVersionItsVisitBeganWith(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		task := d.task("asking")
+		k := d.turn()
+		v := d.save(askingWorkflow + "  - {key: late, name: Late}\n")
+		if v.Version != 2 || k.Workflow.Version != 1 {
+			t.Fatalf("got versions %d and %d, want 2 saved while 1 is worked", v.Version, k.Workflow.Version)
+		}
+		if got := d.see(task.ID); got.WorkflowVersion != 1 || got.State != fairlead.StateRunning {
+			t.Errorf("got version %d, state %s; want the run to go on in version 1", got.WorkflowVersion, got.State)
+		}
+		d.end(k)
+		if got := d.see(task.ID); got.Step != "done" || got.WorkflowVersion != 2 {
+			t.Errorf("got step %s of version %d, want done of 2", got.Step, got.WorkflowVersion)
+		}
+	})
+}
+
 func TestLintStoresNothing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t).Open(t, nil))

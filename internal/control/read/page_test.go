@@ -136,3 +136,23 @@ func TestStateRulesOut(t *testing.T) {
 		}
 	}
 }
+
+func TestNumberedPagesEndAtTheirNumberOrBytes(t *testing.T) {
+	t.Parallel()
+	rows := []int64{11, 12, 13, 14}
+	for _, x := range []struct {
+		n, size int
+		next    string
+		items   int
+	}{
+		{4, 1, "", 4}, {9, 1, "", 4}, {3, 1, "13", 3}, {4, pageBytes, "11", 1}, {4, pageBytes / 2, "12", 2}, {4, pageBytes / 4, "", 4},
+	} {
+		p := numbered(rows, x.n, func(r int64) (int64, int64, int) { return r, r, x.size })
+		if len(p.Items) != x.items || p.NextCursor != x.next {
+			t.Errorf("%d items of %d bytes: got %v with cursor %q, want %d with %q", x.n, x.size, p.Items, p.NextCursor, x.items, x.next)
+		}
+	}
+	if p := numbered([]int64{}, 3, func(r int64) (int64, int64, int) { return r, r, 0 }); p.Items == nil || p.NextCursor != "" {
+		t.Errorf("got %+v, want an empty page", p)
+	}
+}

@@ -209,7 +209,6 @@ func (a *App) serve(ctx context.Context, group *errgroup.Group, w *worker.Worker
 	events := hub.New(eventLog{a.db}, signals.C(store.TopicEvents), &hub.Options{Log: a.log})
 	deps := api.DepsOf(a.control, events)
 	deps.Observer, deps.Metrics = a.metrics, a.metrics.Handler()
-	deps.WorkflowSchema = workflowSchema()
 	deps.Ready = func(ctx context.Context) error { return a.db.Check(ctx) }
 	a.gauges(w)
 	server := api.New(deps, &api.Options{Addr: a.cfg.Addr, Hosts: a.cfg.Hosts, Log: a.log})

@@ -11,7 +11,6 @@ import (
 	"github.com/fairlead/fairlead/internal/store"
 	"github.com/fairlead/fairlead/internal/tool"
 	"github.com/fairlead/fairlead/internal/worker"
-	"github.com/fairlead/fairlead/internal/workflow"
 )
 
 // tools puts the tools of one execution together: files and shell in its directory, and the board with the run's
@@ -53,8 +52,6 @@ func newNodeID() (string, error) {
 	}
 	return fairlead.NewID(fairlead.PrefixNode, time.Now(), s, 0), nil
 }
-
-func workflowSchema() []byte { return workflow.Schema() }
 
 // gauges are what the metrics read when they are asked.
 func (a *App) gauges(w *worker.Worker) {

@@ -16,6 +16,7 @@ import (
 // timeCol scans a time; 0 is the zero time.
 type timeCol struct{ t *time.Time }
 
+// Scan implements sql.Scanner.
 func (c timeCol) Scan(src any) error {
 	us, ok := src.(int64)
 	if !ok {
@@ -28,6 +29,7 @@ func (c timeCol) Scan(src any) error {
 // boolCol scans a truth.
 type boolCol struct{ b *bool }
 
+// Scan implements sql.Scanner.
 func (c boolCol) Scan(src any) error {
 	n, ok := src.(int64)
 	if !ok {
@@ -48,6 +50,7 @@ func truth(b bool) int64 {
 // jsonCol scans structured values; an empty text, list or object leaves the zero value.
 type jsonCol struct{ v any }
 
+// Scan implements sql.Scanner.
 func (c jsonCol) Scan(src any) error {
 	text, err := textOf(src)
 	if err != nil {
@@ -63,6 +66,7 @@ func (c jsonCol) Scan(src any) error {
 // rawCol scans JSON that is handed on as it is.
 type rawCol struct{ v *json.RawMessage }
 
+// Scan implements sql.Scanner.
 func (c rawCol) Scan(src any) error {
 	text, err := textOf(src)
 	if err == nil && text != "" {
@@ -74,6 +78,7 @@ func (c rawCol) Scan(src any) error {
 // seedCol scans the seed of an operation.
 type seedCol struct{ s *fairlead.Seed }
 
+// Scan implements sql.Scanner.
 func (c seedCol) Scan(src any) error {
 	text, err := textOf(src)
 	if err != nil {

@@ -42,7 +42,7 @@ func (c *liteConn) prepared(st *Stmt) (*sql.Stmt, error) {
 }
 
 func (c *liteConn) exec(ctx context.Context, st *Stmt, args []any) (sql.Result, error) {
-	p, err := c.prepared(st)
+	p, err := c.prepared(st) //nolint:sqlclosecheck // kept for the next time; reset closes it
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (c *liteConn) query(ctx context.Context, st *Stmt, args []any) (*sql.Rows, 
 	if st.once {
 		return c.conn.QueryContext(ctx, st.sqlite, args...)
 	}
-	p, err := c.prepared(st)
+	p, err := c.prepared(st) //nolint:sqlclosecheck // kept for the next time; reset closes it
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (c *liteConn) query(ctx context.Context, st *Stmt, args []any) (*sql.Rows, 
 }
 
 func (c *liteConn) queryRow(ctx context.Context, st *Stmt, args []any) *sql.Row {
-	p, err := c.prepared(st)
+	p, err := c.prepared(st) //nolint:sqlclosecheck // kept for the next time; reset closes it
 	if err != nil {
 		// The same text fails in the same way; only database/sql can make a Row that carries an error.
 		return c.conn.QueryRowContext(ctx, st.sqlite, args...)

@@ -62,6 +62,3 @@ func (o *lockOrder) takeAll(r rank, ids []string) []string {
 	ids = slices.Compact(ids)
 	return slices.DeleteFunc(ids, func(id string) bool { return !o.take(r, id) })
 }
-
-// holds reports whether the lock is held.
-func (o *lockOrder) holds(r rank, id string) bool { return slices.Contains(o.held[r], id) }

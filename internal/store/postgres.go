@@ -120,7 +120,7 @@ func (d *postgres) write(ctx context.Context, c *command) error {
 		if err == nil || try > retries || classOf(d, err) != classRetry {
 			return err
 		}
-		pause := time.NewTimer(time.Duration(1+rand.IntN(5*try)) * time.Millisecond)
+		pause := time.NewTimer(time.Duration(1+rand.IntN(5*try)) * time.Millisecond) //nolint:gosec // jitter, not a secret
 		select {
 		case <-pause.C:
 		case <-ctx.Done():

@@ -4,7 +4,7 @@ import (
 	fairlead "github.com/fairlead/fairlead"
 )
 
-// RunFilter narrows a list of runs; empty fields match everything.
+// RunFilter narrows a list of runs; empty fields match everything. Workspace or Task is needed.
 type RunFilter struct {
 	Workspace string
 	Task      string
@@ -14,7 +14,7 @@ type RunFilter struct {
 }
 
 var stmtRunList = define("runs_list", `
-SELECT `+runColumns+` FROM runs WHERE (?1 = '' OR workspace = ?1) AND (?2 = '' OR task = ?2) AND (?3 = '' OR agent = ?3)
+SELECT `+runColumns+` FROM runs WHERE workspace = ?1 AND (?2 = '' OR task = ?2) AND (?3 = '' OR agent = ?3)
   AND (?4 = '' OR status = ?4) AND (?5 = '' OR step = ?5) AND (requested_at, id) < (?6, ?7)
 ORDER BY requested_at DESC, id DESC LIMIT ?8`)
 

@@ -133,14 +133,20 @@ func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
 func (db *DB) Check(ctx context.Context) error {
 	var errs []error
 	for _, st := range statements {
-		p, err := db.dialect.handle().PrepareContext(ctx, db.dialect.text(st))
-		if err != nil {
+		if err := db.check(ctx, st); err != nil {
 			errs = append(errs, fmt.Errorf("prepare %s: %w", st.name, err))
-			continue
 		}
-		errs = append(errs, p.Close())
 	}
 	return errors.Join(errs...)
+}
+
+func (db *DB) check(ctx context.Context, st *Stmt) (err error) {
+	p, err := db.dialect.handle().PrepareContext(ctx, db.dialect.text(st))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	return nil
 }
 
 // parseURL returns the file of a SQLite url, or isFile false for Postgres.

@@ -4,7 +4,7 @@ import (
 	fairlead "github.com/fairlead/fairlead"
 )
 
-const tokenColumns = `id, workspace, kind, key, hash, home, created_at`
+const tokenColumns = `id, workspace, kind, key, hash, home, created_at` //nolint:gosec // names of columns
 
 var (
 	stmtTokenInsert = define("token_insert", `

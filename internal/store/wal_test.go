@@ -134,3 +134,33 @@ func TestColumns(t *testing.T) {
 		t.Error("unknown is not ErrUnknown")
 	}
 }
+
+// TestPragmas holds the settings that durability rests on.
+func TestPragmas(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.wantCodes(b.batch(put("a")), "")
+	var reader *liteConn
+	if err := b.db.Read(t.Context(), func(r *ReadTx) error { reader = r.session.(*liteConn); _, err := r.Head(); return err }); err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		conn   *liteConn
+		pragma string
+		want   string
+	}{
+		{b.group.conn, "synchronous", "2"}, // FULL: NORMAL loses acknowledged commits with the power
+		{b.group.conn, "journal_mode", "wal"},
+		{b.group.conn, "foreign_keys", "1"},
+		{b.group.conn, "busy_timeout", "5000"},
+		{b.group.conn, "query_only", "0"},
+		{reader, "query_only", "1"},
+		{reader, "busy_timeout", "5000"},
+	}
+	for _, c := range cases {
+		var got string
+		if err := c.conn.conn.QueryRowContext(t.Context(), "PRAGMA "+c.pragma).Scan(&got); err != nil || got != c.want {
+			t.Errorf("%s is %s, want %s (%v)", c.pragma, got, c.want, err)
+		}
+	}
+}

@@ -268,6 +268,7 @@ CREATE TABLE wake_keys (
   at BIGINT NOT NULL,
   PRIMARY KEY (workspace, agent, key)
 );
+CREATE INDEX wake_keys_run ON wake_keys (run);
 
 CREATE TABLE runs (
   id TEXT {{c}} PRIMARY KEY,
@@ -380,6 +381,7 @@ CREATE TABLE requests (
 CREATE INDEX requests_task ON requests (task, opened_at);
 CREATE INDEX requests_open_task ON requests (task) WHERE state = 'open';
 CREATE INDEX requests_open ON requests (workspace, opened_at DESC, id DESC) WHERE state = 'open';
+CREATE INDEX requests_at ON requests (workspace, opened_at DESC, id DESC);
 CREATE INDEX requests_approval ON requests (task, visit, kind);
 
 CREATE TABLE comments (
@@ -433,6 +435,7 @@ CREATE TABLE outbox (
   rejected TEXT NOT NULL DEFAULT '',
   UNIQUE (task, op)
 );
+CREATE INDEX outbox_notifies ON outbox (id) WHERE done_at = 0 AND kind = 'notify';
 CREATE INDEX outbox_undelivered ON outbox (task, id) WHERE done_at = 0;
 
 CREATE TABLE notices (
@@ -446,6 +449,8 @@ CREATE TABLE notices (
   at BIGINT NOT NULL,
   done_at BIGINT NOT NULL DEFAULT 0
 );
+CREATE INDEX notices_at ON notices (workspace, at DESC, id DESC);
+CREATE INDEX notices_task ON notices (task, visit, kind);
 CREATE INDEX notices_open ON notices (workspace, at DESC, id DESC) WHERE done_at = 0;
 
 CREATE TABLE operations (
@@ -486,6 +491,7 @@ CREATE TABLE timers (
   payload TEXT NOT NULL DEFAULT '{}',
   UNIQUE (kind, ref)
 );
+CREATE INDEX timers_task ON timers (task);
 CREATE INDEX timers_due ON timers (due_at);
 
 CREATE TABLE nodes (

@@ -196,13 +196,13 @@ func panics(t *testing.T, b Backend) {
 func acknowledgedOnly(t *testing.T, b Backend) {
 	db := b.Open(t, nil)
 	write(t, db, func(tx *store.Tx) error { return tx.InsertNotice(notice("taken")) })
-	seed := rand.Uint64()
+	seed := rand.Uint64() //nolint:gosec // printed, to run the same again
 	t.Logf("seed %d", seed)
 	var mu sync.Mutex
 	acknowledged := []string{"taken"}
 	var wg sync.WaitGroup
 	for g := range 16 {
-		rng := rand.New(rand.NewPCG(seed, uint64(g)))
+		rng := rand.New(rand.NewPCG(seed, uint64(g))) //nolint:gosec // of the printed seed
 		wg.Go(func() {
 			for i := range 20 {
 				id, how := fmt.Sprintf("%02d-%02d", g, i), rng.IntN(7)

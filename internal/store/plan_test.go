@@ -1,0 +1,65 @@
+package store
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var scan = regexp.MustCompile(`^SCAN (\w+)`)
+
+// TestIndexNotScan asks SQLite how it would run each statement: none may walk through a table that grows with the work
+// done. A list in the order of an index, cut off by a limit, is no walk.
+func TestIndexNotScan(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.wantCodes(b.batch(put("a")), "")
+	// Small tables, and statements of retention.
+	allowed := []string{
+		"agents", "agents_lock", "candidates a", "workspaces", "tokens", "nodes n", "nodes_live n", "nodes_bury", "node_insert", "tables", "op_prune", "wake_key_prune",
+		"outbox_prune", "event_prune", "place_drop", "tokens_home", "sessions_reset",
+	}
+	for _, st := range statements {
+		head := strings.Fields(st.sqlite)[0]
+		if !slices.Contains([]string{"SELECT", "UPDATE", "DELETE", "INSERT", "WITH"}, head) {
+			continue
+		}
+		n := 0
+		for _, m := range regexp.MustCompile(`\?(\d+)`).FindAllString(st.sqlite, -1) {
+			if i := len(m); i > 0 {
+				n = max(n, atoi(m[1:]))
+			}
+		}
+		rows, err := b.group.conn.conn.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+st.sqlite, make([]any, n)...)
+		if err != nil {
+			t.Errorf("%s: %v", st.name, err)
+			continue
+		}
+		for rows.Next() {
+			var id, parent, unused int
+			var detail string
+			if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+				t.Fatal(err)
+			}
+			m := scan.FindStringSubmatch(detail)
+			if m == nil || strings.Contains(detail, " USING ") || slices.Contains([]string{"json_each", "CONSTANT", "SUBQUERY"}, m[1]) || strings.HasSuffix(detail, "VALUES CLAUSE") {
+				continue
+			}
+			if !slices.Contains(allowed, st.name) && !slices.Contains(allowed, st.name+" "+m[1]) {
+				t.Errorf("%s walks through a table: %s", st.name, detail)
+			}
+		}
+		if err := rows.Err(); err != nil {
+			t.Errorf("%s: %v", st.name, err)
+		}
+		_ = rows.Close()
+	}
+}
+
+func atoi(s string) (n int) {
+	for _, c := range s {
+		n = 10*n + int(c-'0')
+	}
+	return n
+}

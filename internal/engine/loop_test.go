@@ -33,7 +33,7 @@ func TestE18_ACircleOfGuardsIsDroppedAtTheBound(t *testing.T) {
 			taken++
 		}
 	}
-	equal(t, "moves explained", taken, MaxMoves+1)
+	equal(t, "moves explained", taken, 17)
 	last := p.Why[len(p.Why)-1]
 	equal(t, "last", []string{last.Outcome, last.Reason}, []string{OutcomeFailed, fairlead.HeldLoop})
 	equal(t, "held", b.s.Task.Held, fairlead.HeldLoop)

@@ -1,22 +1,10 @@
 package engine
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
-// own returns a snapshot whose changes do not show in s: every change of apply makes a new slice or map, and clipping
-// keeps an append from writing behind a slice of the caller.
+// own returns a snapshot that a plan may change: apply replaces slices and maps and never writes into those of s. A
+// version that is missing is the other one.
 func (s Snapshot) own() Snapshot {
-	s.Participants = slices.Clip(s.Participants)
-	s.Seats = slices.Clip(s.Seats)
-	s.Decisions = slices.Clip(s.Decisions)
-	s.Assignments = slices.Clip(s.Assignments)
-	s.Blockers = slices.Clip(s.Blockers)
-	s.Children = slices.Clip(s.Children)
-	s.Open = slices.Clip(s.Open)
-	s.Deferred = slices.Clip(s.Deferred)
-	s.Entries = maps.Clone(s.Entries)
 	if s.Newest == nil {
 		s.Newest = s.Pinned
 	}

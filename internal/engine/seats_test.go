@@ -163,6 +163,18 @@ func TestE14_ADecisionOnAClosedRoundIsAConflict(t *testing.T) {
 	equal(t, "visit", err.Reason, fairlead.ReasonVisitEnded)
 }
 
+func TestE9_DecisionsOfOtherRoundsInTheSnapshotNeverCount(t *testing.T) {
+	t.Parallel()
+	b := created(t, reviewed, "review")
+	for _, h := range []string{"agent:reviewer", "agent:tester", "person:owner"} {
+		b.voted(h, fairlead.VerdictApproved)
+	}
+	b.s.Decisions[0].Round, b.s.Decisions[1].Visit = 0, 0
+	p := b.do(Trigger{Kind: fairlead.TriggerDecision, Actor: owner})
+	equal(t, "moved", p.Moved, false)
+	equal(t, "approved", FactsOf(b.s, nil).Decisions.Approved, 1)
+}
+
 func TestADecisionsPayloadHasTheTally(t *testing.T) {
 	t.Parallel()
 	b := created(t, replace(`

@@ -209,7 +209,12 @@ func (a *App) serve(ctx context.Context, group *errgroup.Group, w *worker.Worker
 	events := hub.New(eventLog{a.db}, signals.C(store.TopicEvents), &hub.Options{Log: a.log})
 	deps := api.DepsOf(a.control, events)
 	deps.Observer, deps.Metrics = a.metrics, a.metrics.Handler()
-	deps.Ready = func(ctx context.Context) error { return a.db.Check(ctx) }
+	deps.Ready = func(ctx context.Context) error {
+		return a.db.Read(ctx, func(r *store.ReadTx) error {
+			_, err := r.Head()
+			return err
+		})
+	}
 	a.gauges(w)
 	server := api.New(deps, &api.Options{Addr: a.cfg.Addr, Hosts: a.cfg.Hosts, Log: a.log})
 	group.Go(func() error {

@@ -79,8 +79,11 @@ func (c *Control) onEdge(ctx context.Context, m Meta, name, ref string, body any
 			return fairlead.TaskView{}, err
 		}
 		otherID, err := w.tx.TaskID(m.Workspace, other)
+		if _, inBody := body.(fairlead.BlockerBody); err != nil && inBody {
+			err = fieldNotFound(err, "blocked_by") // in a path it is what is not found
+		}
 		if err != nil {
-			return fairlead.TaskView{}, fieldNotFound(err, "blocked_by")
+			return fairlead.TaskView{}, err
 		}
 		if err := fn(w, otherID); err != nil {
 			return fairlead.TaskView{}, err

@@ -144,7 +144,7 @@ func (c *Control) tryTake(ctx context.Context, n Node, run *fairlead.Run, claim 
 			return err
 		}
 		if r.Fence.Claim == claim && r.Status == fairlead.RunClaimed {
-			claimed, err = w.claimed(r, agent)
+			claimed, err = w.claimedAgain(r, agent)
 			return err
 		}
 		claimed, err = w.claim(r, agent, claimAs{node: n, claim: claim})

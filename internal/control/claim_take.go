@@ -29,11 +29,11 @@ func (w *work) claim(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) (
 	if hold != nil {
 		return nil, miss(string(hold.Kind))
 	}
-	work, err := w.content(r)
+	news, err := w.content(r)
 	if err != nil {
 		return nil, err
 	}
-	if !work.any() {
+	if !news.any() {
 		r.Outcome = fairlead.OutcomeNothingToDo
 		r.Fence.Number++
 		return nil, w.finishRun(r, fairlead.RunSucceeded)
@@ -41,10 +41,10 @@ func (w *work) claim(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) (
 	if err := w.occupy(r, agent, as); err != nil {
 		return nil, err
 	}
-	if err := w.markClaimed(r, as); err != nil {
+	if err := w.markClaimed(r, &news.session, as); err != nil {
 		return nil, err
 	}
-	return w.claimed(r, agent)
+	return w.claimed(r, agent, news)
 }
 
 // occupy takes everything a live run needs, together. A constraint's no is a miss, and the whole try is undone.
@@ -122,7 +122,7 @@ func (w *work) takePlace(r *fairlead.Run, beyond bool) (bool, error) {
 }
 
 // markClaimed writes the claim: a new fence, the node's epoch, the session on its way.
-func (w *work) markClaimed(r *fairlead.Run, as claimAs) error {
+func (w *work) markClaimed(r *fairlead.Run, s *fairlead.Session, as claimAs) error {
 	if _, err := w.tx.DeleteTimer(fairlead.TimerRunDue, r.ID); err != nil {
 		return err
 	}
@@ -136,15 +136,11 @@ func (w *work) markClaimed(r *fairlead.Run, as claimAs) error {
 	if err := w.unpark(r.Assignment); err != nil {
 		return err
 	}
-	s, err := w.tx.LoadSession(r.Session)
-	if err != nil {
-		return err
-	}
 	s.State = fairlead.SessionStarting
-	if err := w.tx.SaveSession(&s); err != nil {
+	if err := w.tx.SaveSession(s); err != nil {
 		return err
 	}
-	w.changed()
+	w.forget()
 	return w.runEvent(r, fairlead.RunEventClaimed, map[string]any{"node": r.Node, "fence": r.Fence.Number, "direct": r.Direct})
 }
 

@@ -41,15 +41,20 @@ type Claimed struct {
 // guestContext bounds the records of a failed session that a guest gets to see.
 const guestContext = 200
 
-// claimed loads what the worker needs. The run is saved already.
-func (w *work) claimed(r *fairlead.Run, agent fairlead.AgentProfile) (*Claimed, error) {
-	content, err := w.content(r)
+// claimedAgain loads what the worker needs of a run that this node has claimed already: the answer was lost.
+func (w *work) claimedAgain(r *fairlead.Run, agent fairlead.AgentProfile) (*Claimed, error) {
+	news, err := w.content(r)
 	if err != nil {
 		return nil, err
 	}
-	k := &Claimed{
-		Run: *r, Task: w.task.row.Task, Agent: agent, Session: content.session, Records: content.addressed, Own: content.own,
-		Through: w.task.row.RecordSeq, Interrupted: content.interrupted(),
+	return w.claimed(r, agent, news)
+}
+
+// claimed loads what the worker needs. The run is saved already.
+func (w *work) claimed(r *fairlead.Run, agent fairlead.AgentProfile, news *content) (k *Claimed, err error) {
+	k = &Claimed{
+		Run: *r, Task: w.task.row.Task, Agent: agent, Session: news.session, Records: news.addressed, Own: news.own,
+		Through: w.task.row.RecordSeq, Interrupted: news.interrupted(),
 	}
 	if k.Assignment, err = w.tx.LoadAssignment(r.Assignment); err != nil {
 		return nil, err

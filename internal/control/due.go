@@ -99,7 +99,7 @@ func (w *work) runDue(run string) error {
 	if err := w.tx.SaveRun(&r); err != nil {
 		return err
 	}
-	w.changed()
+	w.forget()
 	w.look()
 	return nil
 }

@@ -37,7 +37,7 @@ func (w *work) closeTurn(t *turn, delivered bool) error {
 	if r.StopReason == "" {
 		r.StopReason = reasonEnded
 	}
-	w.changed()
+	w.forget()
 	if err := w.tx.SaveRun(r); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (w *work) turnStarted(r *fairlead.Run, t TurnStarted) error {
 	if err := w.tx.SaveRun(r); err != nil {
 		return err
 	}
-	w.changed()
+	w.forget()
 	data := map[string]any{"through": t.Through, "turn": s.Turns, "fence": r.Fence.Number, "execution": s.Execution}
 	if data["prompt"], err = w.long(t.Prompt); err != nil {
 		return err

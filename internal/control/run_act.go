@@ -34,3 +34,7 @@ func (c *Control) act(ctx context.Context, m Meta, fn func(w *work) error) error
 	}
 	return nil
 }
+
+// forget drops what this command has loaded for decisions: runs or assignments were written since. The task's own row
+// is as it was.
+func (w *work) forget() { w.task.snap = nil }

@@ -270,7 +270,8 @@ func same[T comparable](t *testing.T, what string, got []T, want ...T) {
 // fill makes many tasks like the first one, each with a queued run, with few commits.
 func (f *floor) fill(workflow string, n int) {
 	f.t.Helper()
-	first := f.task(workflow)
+	first, err := f.c.CreateTask(f.t.Context(), asClient(), fairlead.NewTask{Title: "first", Workflow: workflow})
+	f.must(err)
 	q := f.queued(first.ID)
 	a, session := f.assignment(q.Assignment), f.session(q.Session)
 	var row *store.TaskRow

@@ -69,7 +69,7 @@ func (w *work) stopAll(reason string, by fairlead.Actor) error {
 // endOrStop ends a queued run at once with the status, and tells a live one to stop: it takes the status when its
 // process tree is dead. One that is stopping already keeps what it was told first.
 func (w *work) endOrStop(r *fairlead.Run, status fairlead.RunStatus, by fairlead.Actor, reason string) error {
-	w.changed()
+	w.forget()
 	switch r.Status {
 	case fairlead.RunQueued:
 		r.StopReason = reason
@@ -89,7 +89,8 @@ func (w *work) endOrStop(r *fairlead.Run, status fairlead.RunStatus, by fairlead
 	return w.runEvent(r, fairlead.RunEventStopping, map[string]any{"reason": reason, "by": by.String(), "becomes": status})
 }
 
-// carryRun hands a live run over to an assignment of the new visit: run, session, slot and checkout go on.
+// carryRun hands a live run over to an assignment of the new visit: run, slot and checkout go on, and so does the session
+// its turn runs in, even where the agent has another one in its new capacity.
 func (w *work) carryRun(run, assignment string) error {
 	r, err := w.tx.LoadRun(run)
 	if err != nil {
@@ -106,12 +107,12 @@ func (w *work) carryRun(run, assignment string) error {
 		return missed(err, "assignment")
 	}
 	before := r
-	r.Assignment, r.Visit, r.Step, r.Session = a.ID, a.Visit, a.Step, a.Session
+	r.Assignment, r.Visit, r.Step = a.ID, a.Visit, a.Step
 	r.StopReason, r.StopStatus = "", ""
 	if err := w.tx.SaveRun(&r); err != nil {
 		return err
 	}
-	w.changed()
+	w.forget()
 	if err := w.givePlaceBack(&before); err != nil {
 		return err
 	}

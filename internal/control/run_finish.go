@@ -19,7 +19,7 @@ func (w *work) finishRun(r *fairlead.Run, status fairlead.RunStatus) error {
 	if err := w.givePlaceBack(r); err != nil {
 		return err
 	}
-	w.changed()
+	w.forget()
 	w.look()
 	data := map[string]any{"status": status}
 	for key, text := range map[string]string{

@@ -22,7 +22,7 @@ func (w *work) requeue(r *fairlead.Run, data map[string]any) error {
 	if err := w.tx.SaveRun(r); err != nil {
 		return err
 	}
-	w.changed()
+	w.forget()
 	w.look()
 	return w.runEvent(r, fairlead.RunEventInterrupted, data)
 }

@@ -24,7 +24,7 @@ func (w *work) enqueue(a fairlead.Assignment, e engine.Wake) (string, error) {
 		return "", fairlead.Conflict(fairlead.ReasonVisitEnded, "the visit of this assignment is over").
 			WithHint("wake the agent at the step where the task stands now")
 	}
-	run, err := w.takerOf(a)
+	run, err := w.tx.QueuedFor(a.ID)
 	if err != nil {
 		return "", err
 	}
@@ -40,44 +40,15 @@ func (w *work) enqueue(a fairlead.Assignment, e engine.Wake) (string, error) {
 		}
 	}
 	fresh := run == nil
-	switch {
-	case fresh:
+	if fresh {
 		run, err = w.newRun(id, a, e)
-	case run.Status == fairlead.RunQueued:
+	} else {
 		err = w.absorb(run, e)
-	default:
-		run.Absorbed++
 	}
 	if err != nil {
 		return "", err
 	}
 	return run.ID, w.addWake(a, e, run, fresh)
-}
-
-// takerOf returns the run that takes up a wake of the assignment, nil if one has to be made.
-func (w *work) takerOf(a fairlead.Assignment) (*fairlead.Run, error) {
-	run, err := w.startingRun(a)
-	if err != nil || run != nil {
-		return run, err
-	}
-	return w.tx.QueuedFor(a.ID)
-}
-
-// startingRun returns the live run of the assignment if its turn starts in this very command: a move under turn_start
-// has carried it here, and it is the answer to whatever the new step wakes.
-func (w *work) startingRun(a fairlead.Assignment) (*fairlead.Run, error) {
-	if w.meta.Actor.Run == "" {
-		return nil, nil
-	}
-	live, err := w.tx.LiveOf(a.ID)
-	if err != nil || live != w.meta.Actor.Run {
-		return nil, err
-	}
-	run, err := w.tx.LoadRun(live)
-	if err != nil || run.Status != fairlead.RunRunning || !run.StartedAt.Equal(w.now) {
-		return nil, err
-	}
-	return &run, nil
 }
 
 func (w *work) newRun(id string, a fairlead.Assignment, e engine.Wake) (*fairlead.Run, error) {
@@ -167,7 +138,7 @@ func (w *work) addWake(a fairlead.Assignment, e engine.Wake, r *fairlead.Run, fr
 	if err := w.runEvent(r, kind, map[string]any{"reason": e.Reason, "by": by.String(), "wake": seq}); err != nil {
 		return err
 	}
-	w.changed()
+	w.forget()
 	if r.Due {
 		w.look()
 	}

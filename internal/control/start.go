@@ -123,7 +123,7 @@ func (s *start) adopt(ctx context.Context, m Meta, run string) (claimed *Claimed
 		if err != nil {
 			return err
 		}
-		claimed, err = w.claimed(&r, agent)
+		claimed, err = w.claimedAgain(&r, agent)
 		return err
 	})
 	return claimed, err

@@ -201,7 +201,7 @@ func TestEach(t *testing.T) {
 func TestStreamRefused(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(422)
+		w.WriteHeader(http.StatusUnprocessableEntity)
 		fmt.Fprint(w, `{"code":"invalid","detail":"unknown topic"}`)
 	}, nil)
 	n := 0
@@ -227,7 +227,7 @@ func TestStreamPatience(t *testing.T) {
 		if got := r.Header.Get("Last-Event-ID"); got != "e-1" {
 			t.Errorf("Last-Event-ID %q", got)
 		}
-		w.WriteHeader(503)
+		w.WriteHeader(http.StatusServiceUnavailable)
 	}, &Options{Patience: 50 * time.Millisecond})
 	var last error
 	for _, err := range c.Events(t.Context(), "") {

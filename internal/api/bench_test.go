@@ -8,13 +8,13 @@ import (
 
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
-		New(DepsOf(newFake(), nil), nil)
+		New(newFake().deps(nil), nil)
 	}
 }
 
 func BenchmarkMove(b *testing.B) {
 	f := newFake()
-	h := New(DepsOf(f, nil), nil).Handler()
+	h := New(f.deps(nil), nil).Handler()
 	send := func(method, path, body string) int {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Host = "localhost"

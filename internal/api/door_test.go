@@ -113,7 +113,7 @@ func TestHealthNeedsNoToken(t *testing.T) {
 func TestTwoOriginsOrTokensAreNone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	r := httptest.NewRequest("GET", "/api/v1/tasks", nil)
+	r := httptest.NewRequest(http.MethodGet, "/api/v1/tasks", nil)
 	r.Host = "localhost"
 	r.Header["Origin"] = []string{"http://localhost", "http://evil"}
 	w := httptest.NewRecorder()

@@ -42,7 +42,7 @@ func (b *bench) client(url string, o *client.Options) *client.Client {
 // lines opens a stream and returns its lines.
 func (b *bench) lines(ctx context.Context, url string, h head) *bufio.Scanner {
 	b.t.Helper()
-	r, err := http.NewRequestWithContext(ctx, "GET", url, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func (b *bench) lines(ctx context.Context, url string, h head) *bufio.Scanner {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { _ = resp.Body.Close() })
-	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" {
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 		b.t.Fatalf("%d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
 	}
 	return bufio.NewScanner(resp.Body)

@@ -423,7 +423,13 @@ func (f *fake) ListTokens(context.Context, string) ([]fairlead.TokenView, error)
 
 func (f *fake) ListNodes(context.Context) ([]fairlead.NodeView, error) { return nil, nil }
 
-var _ Control = (*fake)(nil)
+// deps fills Deps with the fake.
+func (f *fake) deps(streams Streams) Deps {
+	return Deps{
+		Tasks: f, TaskParts: f, TaskReads: f, Runs: f, RunReads: f, Requests: f,
+		Workflows: f, Agents: f, People: f, Auth: f, Streams: streams,
+	}
+}
 
 // memLog is the event log in memory.
 type memLog struct {

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -104,12 +105,12 @@ func FuzzRequest(f *testing.F) {
 			f.Add("POST", path, body)
 		}
 	}
-	server := New(DepsOf(newFake(), nil), nil)
+	server := New(newFake().deps(nil), nil)
 	f.Fuzz(func(t *testing.T, method, path, body string) {
 		if strings.HasPrefix(path, "/api/v1/events") || strings.ContainsAny(method, "\x00 \r\n\t") || method == "" {
 			t.Skip()
 		}
-		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 		u, err := r.URL.Parse(path)
 		if err != nil || u.Host != "" {
 			t.Skip()

@@ -162,7 +162,7 @@ func TestHeadersOfTheWire(t *testing.T) {
 func TestChunkedBodyIsBounded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	r := httptest.NewRequest("POST", "/api/v1/tasks", strings.NewReader(strings.Repeat(" ", maxBody+1)))
+	r := httptest.NewRequest(http.MethodPost, "/api/v1/tasks", strings.NewReader(strings.Repeat(" ", maxBody+1)))
 	r.ContentLength = -1
 	r.Host = "localhost"
 	r.Header = http.Header{"Authorization": {"Bearer " + ownerToken}, "Content-Type": {"application/json"}}

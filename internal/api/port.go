@@ -110,20 +110,6 @@ type Observer interface {
 	Panic()
 }
 
-// Control is everything the routes ask of control.
-type Control interface {
-	Tasks
-	TaskParts
-	TaskReads
-	Runs
-	RunReads
-	Requests
-	Workflows
-	Agents
-	People
-	Authenticator
-}
-
 // Deps are what a [Server] works with; those without a default are needed.
 type Deps struct {
 	Tasks     Tasks
@@ -145,8 +131,8 @@ type Deps struct {
 	Ready func(ctx context.Context) error
 }
 
-// DepsOf fills the parts of Deps that one control serves.
-func DepsOf(c Control, streams Streams) Deps {
+// DepsOf fills the parts of Deps that control serves, all of them but observation and readiness.
+func DepsOf(c *control.Control, streams Streams) Deps {
 	return Deps{
 		Tasks: c, TaskParts: c, TaskReads: c, Runs: c, RunReads: c, Requests: c,
 		Workflows: c, Agents: c, People: c, Auth: c, Streams: streams,

@@ -192,7 +192,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = srv.Close()
 	}
-	<-done
+	_ = <-done // ErrServerClosed: it was told to stop
 	if err != nil {
 		return fmt.Errorf("stop http: %w", err)
 	}

@@ -55,7 +55,7 @@ func newBench(t *testing.T, o *Options) *bench {
 	}
 	opts.Addr = "127.0.0.1:7420"
 	opts.Log = slog.New(slog.NewTextHandler(b.log, nil))
-	d := DepsOf(b.fake, b.hub)
+	d := b.fake.deps(b.hub)
 	d.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { say(w, "metrics") })
 	b.server = New(d, &opts)
 	return b

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"bytes"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ func TestMetrics(t *testing.T) {
 	m.Gauge("queue_depth", "Queued runs.", func() float64 { return 7 })
 	m.Counter("streams_behind_total", "Streams that fell behind.", func() float64 { return 2 })
 	w := httptest.NewRecorder()
-	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, want := range []string{
 		`fairlead_http_requests_total{method="GET",route="/api/v1/tasks/{id}",status="200"} 1`,
 		`fairlead_http_requests_total{method="other",route="",status="405"} 1`,

@@ -52,8 +52,16 @@ func (w *work) setTask(e engine.SetTask) error {
 		t.Agent = *s.Agent
 	}
 	t.Metadata = merge(t.Metadata, s.Metadata)
-	w.updated(map[string]any{"labels": t.Labels, "priority": t.Priority, "agent": t.Agent, "metadata": t.Metadata}, fairlead.Engine())
+	w.updated(map[string]any{"labels": listed(t.Labels), "priority": t.Priority, "agent": t.Agent, "metadata": t.Metadata}, fairlead.Engine())
 	return nil
+}
+
+// listed is a list as records keep it: an empty one says that nothing is left, which null would not.
+func listed(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
 }
 
 // updated records a change of fields and tells the screens.

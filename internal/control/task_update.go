@@ -38,7 +38,7 @@ func (w *work) patch(b fairlead.TaskPatch) error {
 	set(changed, "cancelled_blocker", &t.CancelledBlocker, b.CancelledBlocker)
 	if b.Labels != nil {
 		t.Labels = dedupe(*b.Labels)
-		changed["labels"] = t.Labels
+		changed["labels"] = listed(t.Labels)
 	}
 	if b.Repository != nil {
 		t.Repository = b.Repository

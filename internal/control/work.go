@@ -255,8 +255,12 @@ func (c *Control) refused(ctx context.Context, m Meta, cmd command, err error) e
 	if e.Code == fairlead.CodeUnavailable || e.Code == fairlead.CodeInternal {
 		return e.WithOp(cmd.name)
 	}
+	seed, seedErr := c.newSeed()
+	if seedErr != nil {
+		return errors.Join(e.WithOp(cmd.name), seedErr)
+	}
 	a := fairlead.Audit{
-		Workspace: m.Workspace, Actor: m.Actor, Op: m.Op, Command: cmd.name, Task: cmd.task, Run: cmd.run,
+		ID: fairlead.NewID(fairlead.PrefixAudit, c.db.Now(), seed, 0), Workspace: m.Workspace, Actor: m.Actor, Op: m.Op, Command: cmd.name, Task: cmd.task, Run: cmd.run,
 		Code: e.Code, Message: e.Message,
 	}
 	if auditErr := c.db.Audit(background(ctx), a); auditErr != nil {

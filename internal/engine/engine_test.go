@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -113,13 +114,27 @@ func (b *bench) take(p Plan) {
 		b.s.apply(e, at)
 		if _, ok := e.(DeferTrigger); ok {
 			b.seq++
-			b.s.Deferred[len(b.s.Deferred)-1].Seq = b.seq
+			x := &b.s.Deferred[len(b.s.Deferred)-1]
+			x.Seq, x.Trigger = b.seq, b.stored(x.Trigger)
 		}
 	}
 	b.log = append(b.log, p.Effects...)
 	if b.s.Visit.N > 0 && (p.Step != b.s.Visit.Step || p.Visit != b.s.Visit.N) {
 		b.t.Errorf("plan says step %s visit %d, its effects give %s %d", p.Step, p.Visit, b.s.Visit.Step, b.s.Visit.N)
 	}
+}
+
+// stored is a put-aside trigger as it comes back from the database, after a restart perhaps.
+func (b *bench) stored(t Trigger) (out Trigger) {
+	b.t.Helper()
+	data, err := json.Marshal(t)
+	if err == nil {
+		err = json.Unmarshal(data, &out)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return out
 }
 
 // vote records a decision of the seat that holder has, and decides on it.

@@ -22,8 +22,16 @@ const (
 	OutcomeFailed   = "failed"
 )
 
-// Explanation says what became of one action. Reason is a short code (guard_false, guard_error, earlier_move,
-// same_step, no_such_agent, self, slate_empty, unsatisfiable, blocked, not_primary, not_completed, seat_excluded …).
+// Explanation says what became of one action. Index is its place in the list of its trigger; -1 is for what stands in
+// no list: asking a seat (action ask), fixing seats (seat), an agent's own move (own_move), a heartbeat's only_if.
+//
+// Reason is a short code, Detail is for people:
+//   - moves: guard_false, guard_error, slate_empty, unsatisfiable, earlier_move, same_step, blocked, not_primary,
+//     not_completed, question_open, not_allowed (under exit), no_such_step, never_ends, refused, loop, superseded
+//   - wakes and requests: self, absorbed, no_such_agent, no_such_person, no_such_target, no_parent, slate_empty, person,
+//     watcher, no_vote, already_asked, seat_excluded, ended
+//   - others: no_decision, no_such_workflow, text_error, unknown_action, nothing, archived, already_entered,
+//     same_version, not_held
 type Explanation struct {
 	Trigger string `json:"trigger"`
 	Step    string `json:"step"`

@@ -74,21 +74,34 @@ func documents(root string) ([]string, error) {
 	return found, nil
 }
 
-// unreasoned returns the imports of others that no module named in a list of reasons covers.
-func unreasoned(imports []string, reasons string) []string {
-	var modules, missing []string
+// unreasoned returns the imports of others that no module named in a list of reasons covers, and the modules in the
+// list that nothing imports.
+func unreasoned(imports []string, reasons string) (missing, idle []string) {
+	used := map[string]bool{}
 	for _, m := range reasoned.FindAllStringSubmatch(reasons, -1) {
-		modules = append(modules, m[1])
+		used[m[1]] = false
 	}
 	for _, imp := range imports {
 		first, _, _ := strings.Cut(imp, "/")
 		if !strings.Contains(first, ".") || imp == module || strings.HasPrefix(imp, module+"/") {
 			continue
 		}
-		if !slices.ContainsFunc(modules, func(m string) bool { return imp == m || strings.HasPrefix(imp, m+"/") }) {
+		found := false
+		for m := range used {
+			if imp == m || strings.HasPrefix(imp, m+"/") {
+				used[m], found = true, true
+			}
+		}
+		if !found {
 			missing = append(missing, imp)
 		}
 	}
+	for m, is := range used {
+		if !is {
+			idle = append(idle, m)
+		}
+	}
 	slices.Sort(missing)
-	return slices.Compact(missing)
+	slices.Sort(idle)
+	return slices.Compact(missing), idle
 }

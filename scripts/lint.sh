@@ -22,4 +22,4 @@ if [ -z "$linter" ]; then
 	linter="$tools/golangci-lint"
 fi
 
-"$linter" run --timeout 20m "${@:-./...}"
+"$linter" run --allow-parallel-runners --timeout 20m "${@:-./...}"

@@ -6,6 +6,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/store"
 	"github.com/fairlead/fairlead/internal/store/storetest"
+	"github.com/fairlead/fairlead/internal/workflow"
 )
 
 func TestE5_SimulationChangesNotOneRow(t *testing.T) {
@@ -72,5 +73,34 @@ func TestSimulateRefuses(t *testing.T) {
 	h.must(err)
 	if out.Step != "work" {
 		t.Errorf("got step %s, want work", out.Step)
+	}
+}
+
+func TestE5_EveryTriggerOfEveryTemplateCanBeSimulated(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t).Open(t, nil))
+	for _, template := range workflow.Templates() {
+		h.save(string(template.Source))
+	}
+	before := h.dump()
+	for _, template := range workflow.Templates() {
+		v, err := h.c.GetWorkflow(t.Context(), mainWorkspace, template.Key)
+		h.must(err)
+		for _, step := range v.Steps {
+			for _, trigger := range fairlead.Triggers() {
+				out, err := h.c.Simulate(t.Context(), mainWorkspace, fairlead.SimulateBody{Key: v.Key, Step: step.Key, Trigger: string(trigger)})
+				switch {
+				case trigger == fairlead.TriggerManual:
+					refused(t, err, fairlead.CodeInvalid) // it needs a key
+				case err != nil:
+					t.Errorf("%s at %s of %s: %v", trigger, step.Key, v.Key, err)
+				case out.Held != "":
+					t.Errorf("%s at %s of %s ends held %s", trigger, step.Key, v.Key, out.Held)
+				}
+			}
+		}
+	}
+	if h.dump() != before {
+		t.Error("a simulation changed the database")
 	}
 }

@@ -61,9 +61,10 @@ func New(ctx context.Context, cfg *config.Config, o *Options) (a *App, err error
 	if a.opts.Log != nil {
 		a.log = a.opts.Log
 	}
+	made := a
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, a.close())
+			err = errors.Join(err, made.close())
 		}
 	}()
 	if a.home, err = openHome(cfg.Home); err != nil {

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -98,6 +100,9 @@ func (e *env) complain(err error) {
 	}
 	for _, f := range x.Fields {
 		fmt.Fprintln(e.Stderr, "  "+finding("", f))
+	}
+	for _, k := range slices.Sorted(maps.Keys(x.Data)) {
+		fmt.Fprintf(e.Stderr, "  %s: %v\n", k, x.Data[k])
 	}
 	if x.Hint != "" {
 		fmt.Fprintln(e.Stderr, "  →", x.Hint)

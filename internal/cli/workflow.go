@@ -158,7 +158,7 @@ func (c *workflowLint) Run(e *env) error {
 		}
 	}
 	if bad > 0 {
-		return fairlead.Errorf(fairlead.CodeInvalid, "%d errors", bad)
+		return fairlead.Errorf(fairlead.CodeInvalid, "errors found: %d", bad)
 	}
 	return nil
 }

@@ -35,7 +35,6 @@ func (w *work) claim(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) (
 	}
 	if !news.any() {
 		r.Outcome = fairlead.OutcomeNothingToDo
-		r.Fence.Number++
 		return nil, w.finishRun(r, fairlead.RunSucceeded)
 	}
 	if err := w.occupy(r, agent, as); err != nil {
@@ -128,7 +127,8 @@ func (w *work) markClaimed(r *fairlead.Run, s *fairlead.Session, as claimAs) err
 	}
 	r.Status, r.Direct, r.Due, r.Settled = fairlead.RunClaimed, as.direct, true, false
 	r.ClaimedAt, r.StartedAt = w.now, fairlead.Run{}.StartedAt
-	r.Fence = fairlead.Fence{Number: r.Fence.Number + 1, Claim: as.claim}
+	// A run that went back to the queue got its next number there.
+	r.Fence = fairlead.Fence{Number: max(r.Fence.Number, 1), Claim: as.claim}
 	r.Node, r.Epoch = as.node.ID, as.node.Epoch
 	if err := w.tx.SaveRun(r); err != nil {
 		return err

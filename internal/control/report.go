@@ -74,7 +74,8 @@ type Line struct {
 
 // TurnEnd says how a turn, or an attempt that came to none, ended.
 type TurnEnd struct {
-	// StopReason is the runtime's word: end_turn, parked, cancelled, limit, refusal, failed ...
+	// StopReason is the runtime's word: end_turn, parked, cancelled, unasked, limit, refusal, failed ... A turn that was
+	// cancelled although nobody stopped the run is a failed one.
 	StopReason string
 	// Outcome is "" for a turn that worked, or fairlead.OutcomeNothingToDo.
 	Outcome string

@@ -150,6 +150,9 @@ const maxInterruptions = 3
 
 // judged ends a turn by its own merits: completed, yielded or failed.
 func (w *work) judged(t *turn) error {
+	if t.end.Failure == nil && (t.end.StopReason == "cancelled" || t.end.StopReason == "unasked") {
+		t.end.Failure = &fairlead.Failure{Class: fairlead.ClassTransient, Message: "the turn was cancelled, but nobody had stopped it"}
+	}
 	completed, err := w.completed(t)
 	if err != nil {
 		return err

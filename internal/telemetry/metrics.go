@@ -3,6 +3,7 @@ package telemetry
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -62,20 +63,23 @@ func (m *Metrics) Stream(delta int) { m.streams.Add(float64(delta)) }
 // Panic records a request that ended in a panic.
 func (m *Metrics) Panic() { m.panics.Inc() }
 
-// Gauge publishes a number that is read when somebody asks. name is without the namespace; two of one name panic.
+// Gauge publishes a number that is read when somebody asks. name gets the namespace in front unless it stands there
+// already; two of one name panic.
 func (m *Metrics) Gauge(name, help string, read func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, read))
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: bare(name), Help: help}, read))
 }
 
 // Counter publishes a number that only grows and is read when somebody asks, like Gauge.
 func (m *Metrics) Counter(name, help string, read func() float64) {
-	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, read))
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: namespace, Name: bare(name), Help: help}, read))
 }
 
 // Handler serves the metrics in Prometheus' text format.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
+
+func bare(name string) string { return strings.TrimPrefix(name, namespace+"_") }
 
 // boundedMethod keeps invented methods from making a time series each.
 func boundedMethod(method string) string {

@@ -67,7 +67,7 @@ func TestMetrics(t *testing.T) {
 	m.Stream(-1)
 	m.Panic()
 	m.Gauge("queue_depth", "Queued runs.", func() float64 { return 7 })
-	m.Counter("streams_behind_total", "Streams that fell behind.", func() float64 { return 2 })
+	m.Counter("fairlead_streams_behind_total", "Streams that fell behind.", func() float64 { return 2 })
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, want := range []string{

@@ -52,7 +52,7 @@ install_server() {
 	fi
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get update -q >&2
-	apt-get install -q -y --no-install-recommends postgresql >&2
+	apt-get install -q -y --no-install-recommends -o Dpkg::Options::=--force-confold postgresql >&2
 	bindir >/dev/null
 }
 

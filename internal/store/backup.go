@@ -51,6 +51,22 @@ func (d *sqlite) copyTo(ctx context.Context, path string) (err error) {
 	return nil
 }
 
+var stmtEpochRenew = define("epoch_renew", `UPDATE meta SET value = ?2 WHERE key = ?1`)
+
+// Renew makes a restored copy a new incarnation, before it is served: its log gets another epoch, so that readers who
+// saw more than the copy holds begin anew instead of reading other events under known ids.
+func Renew(ctx context.Context, url string) (err error) {
+	db, err := Open(ctx, url, &Options{Exclusive: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return db.Write(ctx, func(tx *Tx) error {
+		_, err := tx.exec(stmtEpochRenew, logEpochKey, newEpoch())
+		return err
+	})
+}
+
 // guard makes a copy beside the file before an upgrade; the writer's transactions keep other processes out.
 func (d *sqlite) guard(ctx context.Context, upgrade bool) (func(), error) {
 	if !upgrade {

@@ -124,6 +124,24 @@ func private(t *testing.T, path string) {
 	}
 }
 
+func TestRenewMakesAnotherIncarnation(t *testing.T) {
+	t.Parallel()
+	storetest.Backends(t, func(t *testing.T, b storetest.Backend) {
+		db := b.Open(t, nil)
+		old := db.EventID(1)
+		if again := b.Open(t, nil); again.EventID(1) != old {
+			t.Error("opening again made another epoch")
+		}
+		_ = db.Close()
+		if err := store.Renew(t.Context(), b.URL); err != nil {
+			t.Fatal(err)
+		}
+		if p, ok := b.Open(t, nil).ParseEventID(old); ok {
+			t.Errorf("an id of the old incarnation is read as position %d", p)
+		}
+	})
+}
+
 func TestS1_FilesArePrivate(t *testing.T) {
 	t.Parallel()
 	b := storetest.SQLite(t)

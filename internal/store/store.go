@@ -102,7 +102,8 @@ func (db *DB) Now() time.Time { return db.options.Now().UTC().Truncate(time.Micr
 // Write runs fn in one transaction and returns after its commit. fn may run more than once. A *fairlead.Error that fn
 // returns is a refusal: nothing of the command is kept, and Write returns it. ctx bounds only the wait for a turn; once
 // fn has begun, nothing but its own error keeps it from being committed. ErrUnknown means that it may or may not have
-// been: send the command again under its operation id.
+// been: send the command again under its operation id. fn must not call Write itself: on SQLite it would wait for its own
+// turn to end.
 func (db *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	if db.closed.Load() {
 		return unavailable("the database is closed", "", ErrClosed)

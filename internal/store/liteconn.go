@@ -3,15 +3,25 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // liteConn is one SQLite connection with its prepared statements. It connects at first use.
+//
+// Statements go straight to the driver: a command runs some thirty small ones, and database/sql spends more on each of
+// them (locks of the pool, a watcher, conversions by reflection) than SQLite does. The pool still makes the connection
+// and ends it; while it is checked out here nobody else has it.
 type liteConn struct {
-	pool  *sql.DB
-	conn  *sql.Conn
-	stmts map[*Stmt]*sql.Stmt
+	pool *sql.DB
+	conn *sql.Conn
+
+	mu    sync.Mutex // the connection runs one thing at a time; a reader's limit ends its transaction from outside
+	raw   driver.Conn
+	stmts map[*Stmt]driver.Stmt
+	args  []driver.NamedValue // of the statement that is starting
 }
 
 var _ session = (*liteConn)(nil)
@@ -24,56 +34,100 @@ func (c *liteConn) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	c.conn, c.stmts = conn, map[*Stmt]*sql.Stmt{}
+	err = conn.Raw(func(v any) error {
+		raw, ok := v.(driver.Conn)
+		if !ok {
+			return fmt.Errorf("connect: the driver's connection is a %T", v)
+		}
+		c.raw = raw
+		return nil
+	})
+	if err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	c.conn, c.stmts = conn, map[*Stmt]driver.Stmt{}
 	return nil
 }
 
-func (c *liteConn) prepared(st *Stmt) (*sql.Stmt, error) {
+// prepared returns the statement and whether the caller has to close it.
+func (c *liteConn) prepared(st *Stmt) (p driver.Stmt, once bool, err error) {
 	if p := c.stmts[st]; p != nil {
-		return p, nil
+		return p, false, nil
 	}
-	// Not on the caller's context: the statement stays.
-	p, err := c.conn.PrepareContext(context.Background(), st.sqlite)
-	if err != nil {
-		return nil, fmt.Errorf("prepare: %w", err)
+	if p, err = c.raw.Prepare(st.sqlite); err != nil {
+		return nil, false, fmt.Errorf("prepare: %w", err)
 	}
-	c.stmts[st] = p
-	return p, nil
+	if !st.once {
+		c.stmts[st] = p
+	}
+	return p, st.once, nil
 }
 
-func (c *liteConn) exec(ctx context.Context, st *Stmt, args []any) (sql.Result, error) {
-	p, err := c.prepared(st) //nolint:sqlclosecheck // kept for the next time; reset closes it
+// start prepares a statement and its arguments.
+func (c *liteConn) start(ctx context.Context, st *Stmt, args []any) (p driver.Stmt, once bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	if p, once, err = c.prepared(st); err != nil {
+		return nil, false, err
+	}
+	if c.args, err = named(c.args[:0], args); err != nil {
+		return nil, false, fmt.Errorf("read arguments: %w", err)
+	}
+	return p, once, nil
+}
+
+func (c *liteConn) exec(ctx context.Context, st *Stmt, args []any) (n int64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p, once, err := c.start(ctx, st, args)
+	if err != nil {
+		return 0, err
+	}
+	if once {
+		defer func() { err = errors.Join(err, p.Close()) }()
+	}
+	runner, ok := p.(driver.StmtExecContext)
+	if !ok {
+		return 0, fmt.Errorf("the driver's statement is a %T", p)
+	}
+	res, err := runner.ExecContext(ctx, c.args)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+func (c *liteConn) query(ctx context.Context, st *Stmt, args []any) (rowset, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p, once, err := c.start(ctx, st, args)
 	if err != nil {
 		return nil, err
 	}
-	return p.ExecContext(ctx, args...)
-}
-
-func (c *liteConn) query(ctx context.Context, st *Stmt, args []any) (*sql.Rows, error) {
-	if st.once {
-		return c.conn.QueryContext(ctx, st.sqlite, args...)
+	runner, ok := p.(driver.StmtQueryContext)
+	if !ok {
+		return nil, fmt.Errorf("the driver's statement is a %T", p)
 	}
-	p, err := c.prepared(st) //nolint:sqlclosecheck // kept for the next time; reset closes it
+	rows, err := runner.QueryContext(ctx, c.args)
 	if err != nil {
+		if once {
+			err = errors.Join(err, p.Close())
+		}
 		return nil, err
 	}
-	return p.QueryContext(ctx, args...)
-}
-
-func (c *liteConn) queryRow(ctx context.Context, st *Stmt, args []any) *sql.Row {
-	p, err := c.prepared(st) //nolint:sqlclosecheck // kept for the next time; reset closes it
-	if err != nil {
-		// The same text fails in the same way; only database/sql can make a Row that carries an error.
-		return c.conn.QueryRowContext(ctx, st.sqlite, args...)
+	r := &liteRows{conn: c, ctx: ctx, rows: rows}
+	if once {
+		r.once = p
 	}
-	return p.QueryRowContext(ctx, args...)
+	return r, nil
 }
 
 // rollback ends whatever transaction is open. That none is open is no error: SQLite ends a transaction by itself after
 // some failures.
 func (c *liteConn) rollback() {
 	if c.conn != nil {
-		_, _ = c.conn.ExecContext(context.Background(), "ROLLBACK")
+		_, _ = c.exec(context.Background(), stmtRollback, nil)
 	}
 }
 
@@ -82,6 +136,8 @@ func (c *liteConn) reset() error {
 	if c.conn == nil {
 		return nil
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var errs []error
 	for _, p := range c.stmts {
 		errs = append(errs, p.Close())
@@ -89,10 +145,12 @@ func (c *liteConn) reset() error {
 	// The driver's connection must go too, not back to the pool.
 	_ = c.conn.Raw(func(any) error { return errBadConn })
 	errs = append(errs, c.conn.Close())
-	c.conn, c.stmts = nil, nil
+	c.conn, c.raw, c.stmts = nil, nil, nil
 	err := errors.Join(errs...)
 	if errors.Is(err, sql.ErrConnDone) {
 		return nil
 	}
 	return err
 }
+
+var stmtRollback = define("rollback", `ROLLBACK`)

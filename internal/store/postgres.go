@@ -217,14 +217,14 @@ func (d *postgres) close() error {
 // pgSession is an open transaction; pgx prepares each text once per connection.
 type pgSession struct{ tx *sql.Tx }
 
-func (s pgSession) exec(ctx context.Context, st *Stmt, args []any) (sql.Result, error) {
-	return s.tx.ExecContext(ctx, st.postgres, args...)
+func (s pgSession) exec(ctx context.Context, st *Stmt, args []any) (int64, error) {
+	res, err := s.tx.ExecContext(ctx, st.postgres, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
 }
 
-func (s pgSession) query(ctx context.Context, st *Stmt, args []any) (*sql.Rows, error) {
+func (s pgSession) query(ctx context.Context, st *Stmt, args []any) (rowset, error) {
 	return s.tx.QueryContext(ctx, st.postgres, args...)
-}
-
-func (s pgSession) queryRow(ctx context.Context, st *Stmt, args []any) *sql.Row {
-	return s.tx.QueryRowContext(ctx, st.postgres, args...)
 }

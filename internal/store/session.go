@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,9 +10,18 @@ import (
 
 // session runs statements on one connection, inside whatever transaction is open there.
 type session interface {
-	exec(ctx context.Context, st *Stmt, args []any) (sql.Result, error)
-	query(ctx context.Context, st *Stmt, args []any) (*sql.Rows, error)
-	queryRow(ctx context.Context, st *Stmt, args []any) *sql.Row
+	// exec returns how many rows the statement touched.
+	exec(ctx context.Context, st *Stmt, args []any) (int64, error)
+	query(ctx context.Context, st *Stmt, args []any) (rowset, error)
+}
+
+// rowset reads the rows of one statement; *sql.Rows is one. Close it.
+type rowset interface {
+	scanner
+	Columns() ([]string, error)
+	Next() bool
+	Err() error
+	Close() error
 }
 
 // scanner is what a scan function reads from: a row.
@@ -41,11 +49,7 @@ func (r *ReadTx) exec(st *Stmt, args ...any) (int64, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
-	res, err := r.session.exec(r.ctx, st, args)
-	if err != nil {
-		return 0, r.fail(st, err)
-	}
-	n, err := res.RowsAffected()
+	n, err := r.session.exec(r.ctx, st, args)
 	if err != nil {
 		return 0, r.fail(st, err)
 	}
@@ -57,14 +61,19 @@ func (r *ReadTx) get(st *Stmt, scan func(scanner) error, args ...any) (bool, err
 	if r.err != nil {
 		return false, r.err
 	}
-	err := scan(r.session.queryRow(r.ctx, st, args))
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
+	rows, err := r.session.query(r.ctx, st, args)
 	if err != nil {
 		return false, r.fail(st, err)
 	}
-	return true, nil
+	found := rows.Next()
+	if found {
+		err = scan(rows)
+	}
+	// A statement that writes and returns its row is complete only when its rows are closed.
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return false, r.fail(st, err)
+	}
+	return found, nil
 }
 
 // list calls each for every row. each must not run statements: a Postgres connection carries one at a time.

@@ -28,6 +28,7 @@ type requestResolved struct {
 	Request string                `json:"request"`
 	Kind    fairlead.RequestKind  `json:"kind"`
 	State   fairlead.RequestState `json:"state"`
+	Prompt  string                `json:"prompt,omitempty"` // an asker of several questions must know which was answered
 	Answer  *fairlead.Answer      `json:"answer,omitempty"`
 	Reason  string                `json:"reason,omitempty"`
 }
@@ -131,7 +132,7 @@ func (w *work) settle(q *fairlead.Request, state fairlead.RequestState, answer *
 	if w.task != nil {
 		w.record(fairlead.Record{
 			Kind: fairlead.RecordRequestResolved, Assignment: q.Assignment, Visit: q.Visit, Run: q.Run,
-		}, requestResolved{Request: q.ID, Kind: q.Kind, State: state, Answer: answer, Reason: reason})
+		}, requestResolved{Request: q.ID, Kind: q.Kind, State: state, Prompt: q.Prompt, Answer: answer, Reason: reason})
 		w.changed()
 		w.look() // a run that the request held may be free
 	}

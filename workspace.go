@@ -118,6 +118,7 @@ const (
 	OutboxRemap        = "remap"        // a move because a step went away
 	OutboxWake         = "wake"         // a queue_run of another task's step
 	OutboxCoordination = "coordination" // the standing task of an agent must exist
+	OutboxNotify       = "notify"       // a webhook; carried out outside any transaction
 )
 
 // Audit is the one record that a refused command leaves.

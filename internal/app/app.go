@@ -225,6 +225,7 @@ func (a *App) serve(ctx context.Context, group *errgroup.Group, w *worker.Worker
 	group.Go(func() error { return server.Serve(ctx, a.listener) })
 	group.Go(func() error { return a.control.RunTimers(ctx) })
 	group.Go(func() error { return a.deliver(ctx) })
+	group.Go(func() error { return a.notify(ctx) })
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 type home struct {
 	dir   string
 	token string // of the person owner
+	hooks string // key that signs webhooks
 	mark  string // no other home has it: the marker of this home's processes and tokens
 }
 
@@ -22,6 +23,7 @@ type home struct {
 const (
 	tokenFile     = "token"
 	markFile      = "home_id"
+	hooksFile     = "webhook_key"
 	worktreesDir  = "worktrees"
 	executionsDir = "executions"
 	sessionsDir   = "sessions"
@@ -40,7 +42,11 @@ func openHome(dir string) (*home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep home mark: %w", err)
 	}
-	return &home{dir: dir, token: token, mark: mark}, nil
+	hooks, err := keep(filepath.Join(dir, hooksFile), 32)
+	if err != nil {
+		return nil, fmt.Errorf("keep webhook key: %w", err)
+	}
+	return &home{dir: dir, token: token, mark: mark, hooks: hooks}, nil
 }
 
 // keep reads a random text from a file, or makes the file. It appears whole or not at all: it is written beside its

@@ -58,16 +58,13 @@ func (a *App) gauges(w *worker.Worker) {
 	a.metrics.Gauge("fairlead_live_runs", "Runs this node works on now.", func() float64 { return float64(w.Live()) })
 }
 
-// deliver applies triggers for other tasks that were left behind: after each signal and, as the last resort, now and
-// then.
+// deliver is the sweep of the outbox: a trigger for another task is delivered right after the commit that caused it, and
+// this finds what a crash or an error left behind.
 func (a *App) deliver(ctx context.Context) error {
-	signals := a.db.Signals()
-	defer signals.Close()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-signals.C(store.TopicOutbox):
 		case <-time.After(deliverEvery):
 		}
 		if err := a.control.DeliverOutbox(ctx); err != nil && ctx.Err() == nil {
@@ -76,7 +73,7 @@ func (a *App) deliver(ctx context.Context) error {
 	}
 }
 
-// deliverEvery is the sweep of the outbox.
+// deliverEvery is the pause between two sweeps.
 const deliverEvery = 30 * time.Second
 
 // eventLog shows the store's event log to the hub.

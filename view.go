@@ -344,9 +344,21 @@ type EffectView struct {
 	Data map[string]any `json:"data,omitempty"`
 }
 
+// TaskRef says where a task stands, without what must be looked up elsewhere.
+type TaskRef struct {
+	ID         string   `json:"id"`
+	Identifier string   `json:"identifier"`
+	Workflow   string   `json:"workflow"`
+	Step       string   `json:"step"`
+	Visit      int      `json:"visit"`
+	Round      int      `json:"round"`
+	Terminal   Terminal `json:"terminal,omitempty"`
+	Version    int64    `json:"version"`
+}
+
 // Outcome is the answer of a move, trigger, decision, dry run or simulation.
 type Outcome struct {
-	Task        *TaskView         `json:"task,omitempty"`
+	Task        *TaskRef          `json:"task,omitempty"` // nil for a simulation
 	Moved       bool              `json:"moved"`
 	Deferred    bool              `json:"deferred,omitempty"`
 	Held        string            `json:"held,omitempty"`

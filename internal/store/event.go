@@ -12,24 +12,33 @@ import (
 	fairlead "github.com/fairlead/fairlead"
 )
 
-var stmtEventInsert = define("event_insert", `
-INSERT INTO events (position, kind, at, workspace, task, visit, run, actor, version, data)
-VALUES ({{next}}, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`)
+const eventColumns = `position, kind, at, workspace, task, visit, run, actor, version, data`
+
+// stmtEventInsert[n-1] inserts n events.
+var stmtEventInsert = defineInserts("event_insert", "events", eventColumns)
 
 // appendEvents writes what the function emitted. On SQLite the rows get their positions here, inside the transaction;
 // on Postgres a sequencer gives them after the commit, because commits and insertions come in different orders.
 func (tx *Tx) appendEvents() error {
-	for _, e := range tx.events {
-		actor, err := jsonText(e.Actor)
-		if err != nil {
-			return err
-		}
-		_, err = tx.exec(stmtEventInsert, string(e.Kind), micros(e.At), e.Workspace, e.Task, e.Visit, e.Run, actor, e.Version, string(e.Data))
-		if err != nil {
+	if len(tx.events) == 0 {
+		return nil
+	}
+	var head int64
+	places := tx.session.placesEvents()
+	if places {
+		var err error
+		if head, err = tx.Head(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return insertBatches(tx, stmtEventInsert, tx.events, func(args []any, e *fairlead.Event) []any {
+		var position any // NULL
+		if places {
+			head++
+			position = head
+		}
+		return append(args, position, string(e.Kind), micros(e.At), e.Workspace, e.Task, e.Visit, e.Run, actorArg(e.Actor), e.Version, string(e.Data))
+	})
 }
 
 // EventFilter narrows what a reader of the event log sees; empty fields match everything.
@@ -42,7 +51,7 @@ type EventFilter struct {
 }
 
 var stmtEventsAfter = define("events_after", `
-SELECT position, kind, at, workspace, task, visit, run, actor, version, data FROM events
+SELECT `+eventColumns+` FROM events
 WHERE position > ?1 AND position <= ?2
   AND (?3 = '' OR workspace = ?3) AND (?4 = '' OR task = ?4) AND (?5 = '' OR run = ?5)
 ORDER BY position LIMIT ?6`)

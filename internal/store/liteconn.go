@@ -71,7 +71,7 @@ func (c *liteConn) start(ctx context.Context, st *Stmt, args []any) (p driver.St
 	if p, once, err = c.prepared(st); err != nil {
 		return nil, false, err
 	}
-	if c.args, err = named(c.args[:0], args); err != nil {
+	if c.args, err = named(c.args[:0], st.order, args); err != nil {
 		return nil, false, fmt.Errorf("read arguments: %w", err)
 	}
 	return p, once, nil
@@ -122,6 +122,9 @@ func (c *liteConn) query(ctx context.Context, st *Stmt, args []any) (rowset, err
 	}
 	return r, nil
 }
+
+// placesEvents is true: the one writer gives an event its position when it inserts it.
+func (c *liteConn) placesEvents() bool { return true }
 
 // rollback ends whatever transaction is open. That none is open is no error: SQLite ends a transaction by itself after
 // some failures.

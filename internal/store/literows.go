@@ -147,12 +147,15 @@ func floatOf(src driver.Value) (float64, error) {
 	return 0, fmt.Errorf("number column holds %T", src)
 }
 
-// named turns arguments into what the driver takes.
-func named(out []driver.NamedValue, args []any) ([]driver.NamedValue, error) {
-	for i, a := range args {
-		v, err := valueOf(a)
+// named appends to out what the driver takes: one value for each placeholder.
+func named(out []driver.NamedValue, order []int, args []any) ([]driver.NamedValue, error) {
+	for i, k := range order {
+		if k >= len(args) {
+			return out, fmt.Errorf("argument %d is missing", k+1)
+		}
+		v, err := valueOf(args[k])
 		if err != nil {
-			return out, fmt.Errorf("argument %d: %w", i+1, err)
+			return out, fmt.Errorf("argument %d: %w", k+1, err)
 		}
 		out = append(out, driver.NamedValue{Ordinal: i + 1, Value: v})
 	}

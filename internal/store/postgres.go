@@ -228,3 +228,6 @@ func (s pgSession) exec(ctx context.Context, st *Stmt, args []any) (int64, error
 func (s pgSession) query(ctx context.Context, st *Stmt, args []any) (rowset, error) {
 	return s.tx.QueryContext(ctx, st.postgres, args...)
 }
+
+// placesEvents is false: commits and insertions come in different orders, so a sequencer gives positions afterwards.
+func (s pgSession) placesEvents() bool { return false }

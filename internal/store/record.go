@@ -1,34 +1,13 @@
 package store
 
 import (
-	"fmt"
-	"strings"
-
 	fairlead "github.com/fairlead/fairlead"
 )
 
 const recordColumns = `task, seq, assignment, visit, run, kind, actor, data, sem, at`
 
-// recordBatch is how many records one statement inserts at most.
-const recordBatch = 8
-
 // stmtRecordInsert[n-1] inserts n records.
-var stmtRecordInsert = defineRecordInserts()
-
-func defineRecordInserts() [recordBatch]*Stmt {
-	const width = 10
-	var out [recordBatch]*Stmt
-	var rows []string
-	for n := range recordBatch {
-		marks := make([]string, width)
-		for i := range marks {
-			marks[i] = fmt.Sprintf("?%d", n*width+i+1)
-		}
-		rows = append(rows, "("+strings.Join(marks, ", ")+")")
-		out[n] = define(fmt.Sprintf("record_insert_%d", n+1), `INSERT INTO records (`+recordColumns+`) VALUES `+strings.Join(rows, ", "))
-	}
-	return out
-}
+var stmtRecordInsert = defineInserts("record_insert", "records", recordColumns)
 
 var (
 	stmtRecords = define("records", `
@@ -47,18 +26,9 @@ func scanRecord(s scanner, v *fairlead.Record) error {
 // AppendRecords adds records to the journal that a task shares with its assignments. The caller has numbered them after
 // the task's RecordSeq, without a gap.
 func (tx *Tx) AppendRecords(records ...fairlead.Record) error {
-	for len(records) > 0 {
-		n := min(len(records), recordBatch)
-		var args []any
-		for _, v := range records[:n] {
-			args = append(args, v.Task, v.Seq, v.Assignment, v.Visit, v.Run, v.Kind, actorArg(v.Actor), string(v.Data), v.Sem, micros(v.At))
-		}
-		if _, err := tx.exec(stmtRecordInsert[n-1], args...); err != nil {
-			return err
-		}
-		records = records[n:]
-	}
-	return nil
+	return insertBatches(tx, stmtRecordInsert, records, func(args []any, v *fairlead.Record) []any {
+		return append(args, v.Task, v.Seq, v.Assignment, v.Visit, v.Run, v.Kind, actorArg(v.Actor), string(v.Data), v.Sem, micros(v.At))
+	})
 }
 
 // ListRecords returns at most limit records of a task behind a sequence number, in order.

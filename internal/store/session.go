@@ -13,6 +13,8 @@ type session interface {
 	// exec returns how many rows the statement touched.
 	exec(ctx context.Context, st *Stmt, args []any) (int64, error)
 	query(ctx context.Context, st *Stmt, args []any) (rowset, error)
+	// placesEvents reports whether an event gets its position when it is inserted.
+	placesEvents() bool
 }
 
 // rowset reads the rows of one statement; *sql.Rows is one. Close it.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -18,12 +19,14 @@ import (
 //	{{immediate}} a write transaction from its first statement on
 //	{{tables}}  the names of all tables
 //	{{notify}}  a broadcast in the transaction (SQLite has none)
-//	{{next}}    the next position of the event log, or NULL where a sequencer gives it later
 type Stmt struct {
 	name     string
 	once     bool // not worth preparing
 	sqlite   string
 	postgres string
+	// order says which argument, from 0, each placeholder of the SQLite text stands for: its placeholders have no
+	// numbers, because the driver looks a number up by name again at each call.
+	order []int
 }
 
 // statements is filled while package variables are initialised and never changes afterwards.
@@ -32,7 +35,8 @@ var statements []*Stmt
 // define registers a statement, so that a test can prepare every one of them on both databases.
 func define(name, text string) *Stmt {
 	text = strings.TrimSpace(text)
-	st := &Stmt{name: name, sqlite: toSQLite(text), postgres: toPostgres(text)}
+	st := &Stmt{name: name, postgres: toPostgres(text)}
+	st.sqlite, st.order = unnumbered(toSQLite(text))
 	statements = append(statements, st)
 	return st
 }
@@ -50,11 +54,26 @@ func toSQLite(text string) string {
 		"{{immediate}}", "IMMEDIATE", "{{notify}}", "?1, ?2",
 		"{{tables}}", "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
 		"{{each}}", "CROSS JOIN runs r ON r.id IN (SELECT q.id FROM runs q", "{{end}}", ")",
-		"{{next}}", "(SELECT COALESCE(MAX(position), 0) + 1 FROM events)",
 	).Replace(text)
 	text = markHas.ReplaceAllString(text, "EXISTS (SELECT 1 FROM json_each($1) WHERE value = $2)")
 	text = markContains.ReplaceAllString(text, "instr($1, $2) > 0")
 	return markList.ReplaceAllString(text, "IN (SELECT value FROM json_each($1))")
+}
+
+// unnumbered takes the numbers off the placeholders and returns what they were.
+func unnumbered(text string) (plain string, order []int) {
+	plain = markPlaceholder.ReplaceAllStringFunc(text, func(m string) string {
+		if strings.HasPrefix(m, "'") {
+			return m
+		}
+		n, err := strconv.Atoi(m[1:])
+		if err != nil {
+			panic("store: placeholder " + m) // the pattern lets digits pass alone
+		}
+		order = append(order, n-1)
+		return "?"
+	})
+	return plain, order
 }
 
 func toPostgres(text string) string {
@@ -63,7 +82,7 @@ func toPostgres(text string) string {
 		"{{lock}}", "FOR NO KEY UPDATE", "{{share}}", "FOR SHARE", "{{skip}}", "FOR NO KEY UPDATE SKIP LOCKED",
 		"{{immediate}}", "", "{{notify}}", "pg_notify(?1, ?2)",
 		"{{tables}}", "SELECT c.relname::text COLLATE \"C\" FROM pg_class c WHERE c.relkind IN ('r', 'S') AND c.relnamespace = current_schema()::regnamespace ORDER BY 1",
-		"{{each}}", "JOIN LATERAL (SELECT q.* FROM runs q", "{{end}}", ") r ON TRUE", "{{next}}", "NULL",
+		"{{each}}", "JOIN LATERAL (SELECT q.* FROM runs q", "{{end}}", ") r ON TRUE",
 	).Replace(text)
 	text = markHas.ReplaceAllString(text, "jsonb_exists(${1}::jsonb, $2)")
 	text = markContains.ReplaceAllString(text, "strpos($1, $2) > 0")

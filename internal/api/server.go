@@ -192,7 +192,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = srv.Close()
 	}
-	_ = <-done // ErrServerClosed: it was told to stop
+	if serving := <-done; err == nil && !errors.Is(serving, http.ErrServerClosed) {
+		err = serving
+	}
 	if err != nil {
 		return fmt.Errorf("stop http: %w", err)
 	}

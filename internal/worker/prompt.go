@@ -24,10 +24,11 @@ type promptInput struct {
 	Failed []fairlead.Record
 }
 
-// buildPrompt writes the prompt of a plain turn: the whole context when the session begins, else only what is new.
+// buildPrompt writes the prompt of a plain turn: the whole context until a turn of the session has ended well, for an
+// agent whose first turn failed may never have seen it; then only what is new.
 func buildPrompt(in promptInput) string {
 	var b strings.Builder
-	if in.Session.Turns == 0 {
+	if in.Session.Delivered == 0 {
 		opening(&b, in)
 	} else {
 		fmt.Fprintf(&b, "You go on with %s (%s), now at the step %s.\n", in.Task.Identifier, in.Task.Title, stepName(in))

@@ -22,17 +22,21 @@ func (c *Control) snapshot(tx *store.ReadTx, row *store.TaskRow) (engine.Snapsho
 		Task: row.Task, Entered: row.Entered,
 		Agents: f.Agents, People: f.People, Duties: f.Duties, Workflows: f.Workflows,
 	}
-	for _, load := range []func(*store.ReadTx, *engine.Snapshot) error{
+	around, err := tx.Around(row.ID, row.Visit)
+	if err != nil {
+		return s, fmt.Errorf("load task: %w", err)
+	}
+	for _, load := range []func(*store.ReadTx, *engine.Snapshot, store.Around) error{
 		c.loadWorkflow, loadVisit, loadSeats, loadEdges, loadOpen,
 	} {
-		if err := load(tx, &s); err != nil {
+		if err := load(tx, &s, around); err != nil {
 			return s, fmt.Errorf("load task: %w", err)
 		}
 	}
 	return s, nil
 }
 
-func (c *Control) loadWorkflow(tx *store.ReadTx, s *engine.Snapshot) (err error) {
+func (c *Control) loadWorkflow(tx *store.ReadTx, s *engine.Snapshot, _ store.Around) (err error) {
 	t := &s.Task
 	if s.Newest, err = c.catalog.Definition(tx, t.Workspace, t.Workflow, 0); err != nil {
 		return err
@@ -43,7 +47,7 @@ func (c *Control) loadWorkflow(tx *store.ReadTx, s *engine.Snapshot) (err error)
 	return err
 }
 
-func loadVisit(tx *store.ReadTx, s *engine.Snapshot) (err error) {
+func loadVisit(tx *store.ReadTx, s *engine.Snapshot, _ store.Around) (err error) {
 	t := &s.Task
 	if t.Visit == 0 {
 		return nil
@@ -51,20 +55,24 @@ func loadVisit(tx *store.ReadTx, s *engine.Snapshot) (err error) {
 	if s.Visit, err = tx.LoadVisit(t.ID, t.Visit); err != nil {
 		return err
 	}
-	if s.Entries, err = tx.VisitCounts(t.ID, t.PersonVisit); err != nil {
-		return err
+	if t.Visit > t.PersonVisit {
+		if s.Entries, err = tx.VisitCounts(t.ID, t.PersonVisit); err != nil {
+			return err
+		}
 	}
 	s.Assignments, err = tx.ListAssignments(t.ID, t.Visit)
 	return err
 }
 
 // loadSeats loads who takes part. Who worked the task matters only where somebody may vote.
-func loadSeats(tx *store.ReadTx, s *engine.Snapshot) (err error) {
+func loadSeats(tx *store.ReadTx, s *engine.Snapshot, around store.Around) (err error) {
 	t := &s.Task
-	if s.Participants, err = tx.ListParticipants(t.ID); err != nil {
-		return err
+	if around.Participants {
+		if s.Participants, err = tx.ListParticipants(t.ID); err != nil {
+			return err
+		}
 	}
-	if t.Visit > 0 {
+	if around.Seats {
 		if s.Seats, err = tx.ListSeats(t.ID, t.Visit); err != nil {
 			return err
 		}
@@ -83,15 +91,19 @@ func loadSeats(tx *store.ReadTx, s *engine.Snapshot) (err error) {
 	return nil
 }
 
-func loadEdges(tx *store.ReadTx, s *engine.Snapshot) error {
+func loadEdges(tx *store.ReadTx, s *engine.Snapshot, around store.Around) error {
 	t := &s.Task
-	blockers, err := tx.ListBlockers(t.ID)
-	if err != nil {
-		return err
+	var blockers, children []store.Link
+	var err error
+	if around.Blockers {
+		if blockers, err = tx.ListBlockers(t.ID); err != nil {
+			return err
+		}
 	}
-	children, err := tx.ListChildren(t.ID)
-	if err != nil {
-		return err
+	if around.Children {
+		if children, err = tx.ListChildren(t.ID); err != nil {
+			return err
+		}
 	}
 	told := map[store.Told]bool{}
 	if len(blockers)+len(children) > 0 {
@@ -134,15 +146,35 @@ func linked(l store.Link, cancelled string) engine.Linked {
 	return k
 }
 
-func loadOpen(tx *store.ReadTx, s *engine.Snapshot) (err error) {
+func loadOpen(tx *store.ReadTx, s *engine.Snapshot, around store.Around) (err error) {
 	t := &s.Task
-	if s.Open, err = tx.OpenRequests(t.ID); err != nil {
+	if around.Requests {
+		if s.Open, err = tx.OpenRequests(t.ID); err != nil {
+			return err
+		}
+	}
+	if around.Approval {
+		if s.Approval, err = tx.NewestApproval(t.ID, t.Visit); err != nil {
+			return err
+		}
+	}
+	if around.Deferred {
+		if err := loadDeferred(tx, s); err != nil {
+			return err
+		}
+	}
+	runs, err := tx.ActiveRuns(t.ID)
+	if err != nil {
 		return err
 	}
-	if s.Approval, err = tx.NewestApproval(t.ID, t.Visit); err != nil {
-		return err
+	for _, r := range runs {
+		s.Runs = append(s.Runs, engine.RunRef{ID: r.ID, Assignment: r.Assignment, Visit: r.Visit, Status: r.Status})
 	}
-	rows, err := tx.ListDeferred(t.ID, t.Visit)
+	return nil
+}
+
+func loadDeferred(tx *store.ReadTx, s *engine.Snapshot) error {
+	rows, err := tx.ListDeferred(s.Task.ID, s.Task.Visit)
 	if err != nil {
 		return err
 	}
@@ -152,13 +184,6 @@ func loadOpen(tx *store.ReadTx, s *engine.Snapshot) (err error) {
 			return err
 		}
 		s.Deferred = append(s.Deferred, d)
-	}
-	runs, err := tx.ActiveRuns(t.ID)
-	if err != nil {
-		return err
-	}
-	for _, r := range runs {
-		s.Runs = append(s.Runs, engine.RunRef{ID: r.ID, Assignment: r.Assignment, Visit: r.Visit, Status: r.Status})
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (w *work) enqueue(a fairlead.Assignment, e engine.Wake) (string, error) {
 		return "", fairlead.Conflict(fairlead.ReasonVisitEnded, "the visit of this assignment is over").
 			WithHint("wake the agent at the step where the task stands now")
 	}
-	run, err := w.tx.QueuedFor(a.ID)
+	run, err := w.tx.QueuedRunOf(a.Task, a.ID)
 	if err != nil {
 		return "", err
 	}

@@ -36,15 +36,21 @@ func scanSession(s scanner, v *fairlead.Session) error {
 
 // EnsureSession begins a conversation, or returns the one that its agent has about its task in its capacity already.
 func (tx *Tx) EnsureSession(v fairlead.Session) (fairlead.Session, error) {
+	// Looking first is cheaper: from the second visit on it is there.
+	there, err := maybe(&tx.ReadTx, stmtSessionFind, scanSession, v.Task, v.Agent, v.Capacity)
+	if err != nil {
+		return v, err
+	}
+	if there != nil {
+		return *there, nil
+	}
 	n, err := tx.exec(stmtSessionInsert, v.ID, v.Task, v.Agent, v.Capacity, v.State, v.Delivered, v.InFlight, v.Execution, v.External, v.Turns,
 		micros(v.CreatedAt))
 	if err != nil || n == 1 {
 		return v, err
 	}
-	var there fairlead.Session
-	scan := func(s scanner) error { return scanSession(s, &there) }
-	err = one(&tx.ReadTx, "session", stmtSessionFind, scan, v.Task, v.Agent, v.Capacity)
-	return there, err
+	err = one(&tx.ReadTx, "session", stmtSessionFind, func(s scanner) error { return scanSession(s, &v) }, v.Task, v.Agent, v.Capacity)
+	return v, err
 }
 
 // SaveSession writes everything that may change.

@@ -22,12 +22,18 @@ func (tx *Tx) NextNumber(workspace string) (n int64, err error) {
 
 // Revision counts the changes of a workspace's agents, people and workflows: what depends on them may be cached by it.
 func (r *ReadTx) Revision(workspace string) (n int64, err error) {
-	_, err = r.get(stmtCounter, into(&n), workspace, counterRevision)
+	if m := &r.memo; m.workspace == workspace && workspace != "" {
+		return m.revision, nil
+	}
+	if _, err = r.get(stmtCounter, into(&n), workspace, counterRevision); err == nil {
+		r.memo.workspace, r.memo.revision = workspace, n
+	}
 	return n, err
 }
 
 // BumpRevision says that an agent, a person or a workflow has changed.
 func (tx *Tx) BumpRevision(workspace string) error {
+	tx.memo.workspace = ""
 	var n int64
 	return one(&tx.ReadTx, "counter", stmtCounterNext, into(&n), workspace, counterRevision)
 }

@@ -28,6 +28,7 @@ func (tx *Tx) LockNode(id string, epoch int64) (fairlead.Node, error) {
 // LockWorkspace is for edges of the task graph: two opposite edges must not both pass.
 func (tx *Tx) LockWorkspace(key string) error {
 	tx.order.take(rankWorkspace, key)
+	tx.memo.locked()
 	return one(&tx.ReadTx, "workspace", stmtWorkspaceLock, into(&key), key)
 }
 
@@ -39,6 +40,7 @@ func (tx *Tx) LockAgents(workspace string, keys ...string) ([]fairlead.AgentProf
 		ids[i] = workspace + "/" + k
 	}
 	tx.order.takeAll(rankAgents, ids)
+	tx.memo.locked()
 	return all(&tx.ReadTx, stmtAgentsLock, scanAgent, workspace, listArg(keys))
 }
 

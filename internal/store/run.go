@@ -65,6 +65,9 @@ func (tx *Tx) InsertRun(v *fairlead.Run) error {
 		v.Absorbed, v.Attempt, v.Priority, truth(v.Person), truth(v.Settled), truth(v.Light), truth(v.Direct), truth(v.Due), micros(v.DueAt),
 		micros(v.RequestedAt), micros(v.ClaimedAt), micros(v.StartedAt), micros(v.FinishedAt), v.StopReason, v.StopStatus, v.ErrorClass,
 		v.ErrorMessage, v.Fence.Number, v.Fence.Claim, v.Node, v.Epoch, v.MergedInto, v.Version)
+	if err == nil {
+		tx.memo.keep(v)
+	}
 	return err
 }
 
@@ -78,6 +81,7 @@ func (tx *Tx) SaveRun(v *fairlead.Run) error {
 		return err
 	}
 	v.Version++
+	tx.memo.keep(v)
 	return nil
 }
 
@@ -98,11 +102,6 @@ func (r *ReadTx) LastRunOf(task, assignment string) (*fairlead.Run, error) {
 	return maybe(r, stmtRunLast, scanRun, task, assignment)
 }
 
-// ActiveRuns returns the queued and live runs of a task, by id.
-func (r *ReadTx) ActiveRuns(task string) ([]fairlead.Run, error) {
-	return all(r, stmtRunActive, scanRun, task)
-}
-
 // LiveRunsOfVisit returns the claimed, running and stopping runs of one visit, by id.
 func (r *ReadTx) LiveRunsOfVisit(task string, visit int) ([]fairlead.Run, error) {
 	return all(r, stmtRunLiveOf, scanRun, task, visit)
@@ -120,5 +119,6 @@ func (r *ReadTx) LiveRunsBefore(epoch int64) ([]fairlead.Run, error) {
 
 // SupersedeQueued ends the queued runs of a visit and returns their ids.
 func (tx *Tx) SupersedeQueued(task string, visit int) ([]string, error) {
+	tx.memo.forgetRuns()
 	return all(&tx.ReadTx, stmtRunSupersede, scanText, task, visit, micros(tx.Now()))
 }

@@ -64,6 +64,9 @@ func (tx *Tx) InsertTask(t *TaskRow) error {
 		actorArg(t.Creator), t.Agent, pointerArg(t.Repository), mapArg(t.Metadata), t.CancelledBlocker, truth(t.Ephemeral), t.Coordination,
 		t.Held, t.PersonVisit, t.SignalVisit, t.RecordSeq, micros(t.ArchivedAt), micros(t.MovedAt), micros(t.CreatedAt), micros(t.UpdatedAt),
 		t.Version, searchText(&t.Task))
+	if err == nil && tx.memo.task == "" {
+		tx.memo.lockedTask(t.ID)
+	}
 	return err
 }
 
@@ -87,6 +90,7 @@ func (tx *Tx) LockTask(id string) (*TaskRow, error) {
 	st := stmtTaskLoad
 	if tx.order.take(rankTask, id) {
 		st = stmtTaskLock
+		tx.memo.lockedTask(id)
 	}
 	return tx.loadTask(st, id)
 }

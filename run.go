@@ -135,6 +135,6 @@ type Hold struct {
 	Ref     string         `json:"ref,omitempty"` // what it is about: task, run, agent, request id
 	Text    string         `json:"text"`
 	Release string         `json:"release"` // the condition in words
-	Until   *time.Time     `json:"until,omitempty"`
+	Until   *Stamp         `json:"until,omitempty"`
 	Data    map[string]any `json:"data,omitempty"`
 }

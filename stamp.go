@@ -27,6 +27,27 @@ func (s Stamp) MarshalText() ([]byte, error) {
 	return []byte(s.UTC().Format(stampLayout)), nil
 }
 
+// MarshalJSON writes the stamp as text; without it the embedded time's own form would be taken.
+func (s Stamp) MarshalJSON() ([]byte, error) {
+	b, err := s.MarshalText()
+	if err != nil {
+		return nil, err
+	}
+	return append(append([]byte{'"'}, b...), '"'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, any other RFC 3339 time, and null as the zero time.
+func (s *Stamp) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		s.Time = time.Time{}
+		return nil
+	}
+	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
+		return Errorf(CodeInvalid, "not a time").WithHint("write RFC 3339 as a text, for example 2026-01-31T09:00:00Z")
+	}
+	return s.UnmarshalText(b[1 : len(b)-1])
+}
+
 // UnmarshalText reads any RFC 3339 time.
 func (s *Stamp) UnmarshalText(b []byte) error {
 	if len(b) == 0 {

@@ -91,8 +91,7 @@ func (g *gate) due() ([]fairlead.Hold, error) {
 		return nil, nil
 	}
 	h := policy.Hold(fairlead.HoldDue, g.run.ID)
-	until := g.run.DueAt
-	h.Until = &until
+	h.Until = fairlead.StampPtr(g.run.DueAt)
 	return one(h)
 }
 

@@ -134,8 +134,8 @@ func (w *work) takeRemap(row fairlead.Outbox) error {
 		return err
 	}
 	to, ok := remap[w.task.row.Step]
-	if !ok {
-		return nil
+	if s, err := w.load(); err != nil || !ok || s.Newest.Step(w.task.row.Step) != nil {
+		return err
 	}
 	_, err := w.decide(engine.Trigger{Op: row.Op, Kind: engine.KindMove, Move: &engine.Move{To: to, Reason: "remap"}})
 	return err

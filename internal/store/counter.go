@@ -31,9 +31,14 @@ func (r *ReadTx) Revision(workspace string) (n int64, err error) {
 	return n, err
 }
 
+// Bumped reports whether this transaction has raised a revision. The number may come again with another content if it is
+// rolled back, so nothing read from here on may be kept by it.
+func (r *ReadTx) Bumped() bool { return r.bumped }
+
 // BumpRevision says that an agent, a person or a workflow has changed.
 func (tx *Tx) BumpRevision(workspace string) error {
 	tx.memo.workspace = ""
+	tx.bumped = true
 	var n int64
 	return one(&tx.ReadTx, "counter", stmtCounterNext, into(&n), workspace, counterRevision)
 }

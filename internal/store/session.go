@@ -34,6 +34,7 @@ type ReadTx struct {
 	ctx     context.Context // the transaction's own; a Tx's cannot be cancelled by its caller
 	session session
 	memo    memo
+	bumped  bool // this transaction has raised a revision
 	// err is the first failure of a statement. After it nothing counts any more: Postgres refuses every further
 	// statement, and SQLite may have rolled back more than the statement.
 	err error

@@ -12,6 +12,8 @@ import (
 // Reader is what the catalog reads from a transaction.
 type Reader interface {
 	Revision(workspace string) (int64, error)
+	// Bumped reports that the transaction has raised a revision that nobody else knows yet.
+	Bumped() bool
 	ListAgents(workspace string) ([]fairlead.AgentProfile, error)
 	ListPeople(workspace string) ([]fairlead.PersonRecord, error)
 	ListWorkflows(workspace string) ([]fairlead.WorkflowVersion, error) // newest versions
@@ -68,22 +70,28 @@ func (c *Catalog) Facts(tx Reader, workspace string) (*Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.mu.RLock()
-	f := c.facts[workspace]
-	c.mu.RUnlock()
-	if f != nil && f.Revision == revision {
-		return f, nil
+	if !tx.Bumped() {
+		c.mu.RLock()
+		f := c.facts[workspace]
+		c.mu.RUnlock()
+		if f != nil && f.Revision == revision {
+			return f, nil
+		}
 	}
-	if f, err = load(tx, workspace, revision); err != nil {
+	f, err := load(tx, workspace, revision)
+	if err != nil {
 		return nil, fmt.Errorf("load workspace facts: %w", err)
+	}
+	if tx.Bumped() {
+		// The transaction may be rolled back, and its number come again with other content.
+		return f, nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.facts == nil {
 		c.facts = make(map[string]*Facts)
 	}
-	// A transaction that is rolled back may have shown a revision that never was; its number may come again with
-	// other content, so only a caller that reads committed state again can trust it. Keep it only if it is newer.
+	// An older reader may come late: what it saw must not replace what is newer.
 	if old := c.facts[workspace]; old == nil || old.Revision < revision {
 		c.facts[workspace] = f
 	}

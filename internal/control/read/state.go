@@ -129,8 +129,7 @@ func (r *Reader) holdsOf(tx *store.ReadTx, run fairlead.Run) ([]fairlead.Hold, e
 		return nil, nil
 	}
 	h := policy.Hold(fairlead.HoldDue, run.ID)
-	due := run.DueAt
-	h.Until = &due
+	h.Until = fairlead.StampPtr(run.DueAt)
 	return []fairlead.Hold{h}, nil
 }
 

@@ -105,45 +105,49 @@ func (w *work) runDue(run string) error {
 }
 
 // RunTimers fires timers as they come due until ctx ends: it sleeps until the next one and is woken when an earlier one
-// is set. What is overdue fires at the start.
+// is set. What is overdue fires at the start. An error is logged and backs off.
 func (c *Control) RunTimers(ctx context.Context) error {
 	signals := c.db.Signals()
 	defer signals.Close()
 	for {
-		if _, err := c.FireDue(ctx); err != nil && ctx.Err() == nil {
+		wait, err := c.fireAndLook(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
 			c.log.Error("fire timers", "error", err)
+			wait = max(wait, timerBackoff)
 		}
-		next, err := c.NextDue(ctx)
-		wait := timerRetry
-		switch {
-		case err != nil:
-			c.log.Error("look for timers", "error", err)
-		case next.IsZero():
-			wait = timerIdle
-		default:
-			wait = max(next.Sub(c.db.Now()), timerRetry)
-		}
-		if err := pause(ctx, signals.C(store.TopicTimers), wait); err != nil {
-			return nil //nolint:nilerr // the end of ctx is the end of the work
-		}
+		pause(ctx, signals.C(store.TopicTimers), wait)
 	}
 }
 
-// timerRetry is the shortest sleep, so that a timer that fails does not spin; timerIdle the one without timers.
+// timerBackoff is the shortest sleep after an error; timerIdle the one without timers.
 const (
-	timerRetry = 5 * time.Millisecond
-	timerIdle  = time.Hour
+	timerBackoff = time.Second
+	timerIdle    = time.Hour
 )
 
-// pause waits for a signal or a time; it returns an error when ctx ends.
-func pause(ctx context.Context, signal <-chan struct{}, wait time.Duration) error {
+// fireAndLook fires what is due and returns how long there is nothing more to do.
+func (c *Control) fireAndLook(ctx context.Context) (time.Duration, error) {
+	_, fireErr := c.FireDue(ctx)
+	next, err := c.NextDue(ctx)
+	if err != nil {
+		return timerBackoff, errors.Join(fireErr, err)
+	}
+	if next.IsZero() {
+		return timerIdle, fireErr
+	}
+	return max(next.Sub(c.db.Now()), 0), fireErr
+}
+
+// pause waits for a signal, a time, or the end of ctx.
+func pause(ctx context.Context, signal <-chan struct{}, wait time.Duration) {
 	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
 	case <-signal:
 	case <-t.C:
 	}
-	return nil
 }

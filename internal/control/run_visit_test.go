@@ -3,12 +3,10 @@ package control
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/store"
-	"github.com/fairlead/fairlead/internal/store/storetest"
 )
 
 // reviewFlow has two agents that vote.
@@ -294,69 +292,6 @@ func TestE25_OwnMoveIsDecidedWhenTheTurnEnds(t *testing.T) {
 			t.Errorf("the task stands at %s", v.Step)
 		}
 	})
-}
-
-func TestR35_ClaimAgainstAPersonsMove(t *testing.T) {
-	t.Parallel()
-	storetest.EachWith(t, nil, func(t *testing.T, db *store.DB) {
-		f := newFloor(t, db)
-		rounds := 1000
-		if f.db.Dialect() == "postgres" {
-			rounds = 150
-		}
-		f.agent("ann", "parallel: 4\n")
-		task := f.task("stay")
-		for i := range rounds {
-			f.race(t, task.ID, []string{"other", "work"}[i%2])
-		}
-	})
-}
-
-// race lets claims and a move start together, then checks and clears up.
-func (f *floor) race(t *testing.T, task, to string) {
-	t.Helper()
-	var wg sync.WaitGroup
-	begin := make(chan struct{})
-	jobs := make(chan *Claimed, 2)
-	for range 2 {
-		wg.Go(func() {
-			<-begin
-			k, err := f.c.Claim(t.Context(), f.node)
-			if err != nil {
-				t.Errorf("claim: %v", err)
-			}
-			jobs <- k
-		})
-	}
-	wg.Go(func() {
-		<-begin
-		if _, err := f.c.Move(t.Context(), owner(), task, fairlead.MoveBody{Step: to}); err != nil {
-			t.Errorf("move: %v", err)
-		}
-	})
-	close(begin)
-	wg.Wait()
-	close(jobs)
-	visit := f.see(task).Visit
-	for _, r := range f.active(task) {
-		if r.Visit != visit && r.Status != fairlead.RunStopping {
-			t.Fatalf("run %s of visit %d is %s in visit %d", r.ID, r.Visit, r.Status, visit)
-		}
-	}
-	for k := range jobs {
-		if k == nil {
-			continue
-		}
-		j := &job{Claimed: k, f: f}
-		if f.run(k.Run.ID).Status == fairlead.RunStopping {
-			j.tell(nil, true)
-			continue
-		}
-		j.start().done()
-	}
-	if t.Failed() {
-		t.FailNow()
-	}
 }
 
 func TestR24_PersonsWakePassesTheQueue(t *testing.T) {

@@ -164,3 +164,44 @@ func (w *crew) freedBlocker(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+const brieflyFlow = `
+workflow: briefly
+name: Briefly
+start: idle
+steps:
+  - {key: idle, name: Idle}
+  - key: work
+    name: Work
+    agent: ann
+    settle: 30ms
+    on:
+      comment: [{queue_run: {to: primary, reason: comment}}]
+  - {key: done, name: Done, terminal: done}
+`
+
+// TestTimersFireByThemselves: the end of a settle window wakes the node, and nothing polls.
+func TestTimersFireByThemselves(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := newCrew(t, db)
+		w.save(brieflyFlow)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- w.c.RunTimers(ctx) }()
+		task := w.task("briefly")
+		w.move(task.ID, "work")
+		for range 3 {
+			w.comment(asClient(), task.ID, "one")
+			w.comment(asClient(), task.ID, "two")
+			w.next().start().done()
+			for len(w.active(task.ID)) > 0 { // the second comment may have missed the first one's window
+				w.next().start().done()
+			}
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("timers ended with %v", err)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -25,7 +26,7 @@ func LockHome(home string) (*HomeLock, error) {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
 	// The file itself stays for ever: removing a lock file lets two processes hold two files of one name.
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := flock(f); err != nil {
 		closeErr := f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fairlead.Conflict(fairlead.ReasonBusy, "another fairlead server uses %s", home).
@@ -34,6 +35,19 @@ func LockHome(home string) (*HomeLock, error) {
 		return nil, errors.Join(fmt.Errorf("lock home: %w", err), closeErr)
 	}
 	return &HomeLock{file: f}, nil
+}
+
+// lockPatience is how long a home may seem to be held: a child that a killed server was just forking shares the lock
+// until it executes its own program.
+const lockPatience = time.Second
+
+func flock(f *os.File) error {
+	for late := time.Now().Add(lockPatience); ; time.Sleep(10 * time.Millisecond) {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) || time.Now().After(late) {
+			return err
+		}
+	}
 }
 
 // Release gives the lock back. Releasing a nil lock does nothing.

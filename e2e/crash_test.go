@@ -1,0 +1,337 @@
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/client"
+)
+
+// kills is how often the server dies in the middle of its work.
+const kills = 50
+
+// TestS4_KillFiftyTimes kills the real server with kill -9 fifty times under load, in random places. From outside, with
+// an own log of what was acknowledged (each line synced) and a log of effects that the agents' tools write:
+// the database is whole, everything acknowledged is there and gives the same result under its operation id, nothing is
+// there twice, no tool call that was recorded ran again, nothing says running without an executor, and no process of an
+// agent is left (A23: their children have left their sessions and ignore hang-ups).
+func TestS4_KillFiftyTimes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a server fifty times")
+	}
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	effects := filepath.Join(t.TempDir(), "effects")
+	s := start(t, options{args: []string{"--workers", "3", "--log-level", "warn"}})
+	s.agents([]string{"@EFFECTS@", effects}, "crash-worker", "crash-reviewer")
+	s.workflows("crash")
+	acks := openLog(t, filepath.Join(t.TempDir(), "acknowledged"))
+	began := time.Now()
+	random := rand.New(rand.NewPCG(seed, 0))
+	for range kills {
+		s = s.loadAndKill(acks, random)
+		s.nothingRunsAlone()
+	}
+	t.Logf("%d kills in %v: %.2f kills a second, %d commands acknowledged", kills, time.Since(began).Round(time.Millisecond),
+		kills/time.Since(began).Seconds(), len(acks.all))
+	s.stop()
+	if left := s.marked(); len(left) > 0 {
+		t.Errorf("processes are left: %v", left)
+	}
+	whole(t, filepath.Join(s.home, "fairlead.db"))
+	s = s.again(options{})
+	acks.check(t, s)
+	s.nothingTwice(t, effects)
+}
+
+// loadAndKill sends commands from several clients, kills the server at a random moment, and starts it again.
+func (s *server) loadAndKill(acks *ackLog, random *rand.Rand) *server {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(s.t.Context())
+	var clients sync.WaitGroup
+	for i := range 6 {
+		clients.Go(func() { s.load(ctx, acks, rand.New(rand.NewPCG(random.Uint64(), uint64(i)))) })
+	}
+	timer := time.NewTimer(time.Duration(80+random.IntN(500)) * time.Millisecond)
+	<-timer.C
+	s.kill()
+	cancel()
+	clients.Wait()
+	return s.again(options{args: []string{"--workers", "3", "--log-level", "warn"}})
+}
+
+// load sends commands until the server is gone. A command is acknowledged when its answer has come.
+func (s *server) load(ctx context.Context, acks *ackLog, random *rand.Rand) {
+	for ctx.Err() == nil {
+		c := acks.next(random)
+		if a, ok := s.try(ctx, c); ok && a.status < 300 {
+			acks.write(ack{c.method, c.path, c.body, a.status, a.body})
+		}
+		if random.IntN(6) == 0 {
+			s.answerOpen(ctx, acks, random)
+		}
+	}
+}
+
+// answerOpen approves or rejects what waits for a person.
+func (s *server) answerOpen(ctx context.Context, acks *ackLog, random *rand.Rand) {
+	open, err := s.client.ListRequests(ctx, client.RequestQuery{State: "open", Page: client.Page{Limit: 20}})
+	if err != nil || len(open.Items) == 0 {
+		return
+	}
+	r := open.Items[random.IntN(len(open.Items))]
+	body := map[fairlead.RequestKind]string{
+		fairlead.RequestQuestion: `{"text":"yes","op":%q}`, fairlead.RequestDecision: `{"verdict":"approve","op":%q}`,
+		fairlead.RequestSupervise: `{"option":"go_on","op":%q}`,
+	}[r.Kind]
+	if body == "" {
+		return
+	}
+	c := call{method: "POST", path: "/api/v1/requests/" + r.ID + "/answer", body: fmt.Sprintf(body, acks.op())}
+	if a, ok := s.try(ctx, c); ok && a.status < 300 {
+		acks.write(ack{c.method, c.path, c.body, a.status, a.body})
+	}
+}
+
+// try is raw for a server that may die at any moment.
+func (s *server) try(ctx context.Context, c call) (a answer, ok bool) {
+	r, err := http.NewRequestWithContext(ctx, c.method, s.url+c.path, strings.NewReader(c.body))
+	if err != nil {
+		return a, false
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return a, false
+	}
+	defer func() { _ = resp.Body.Close() }() // read to its end or cut
+	var b json.RawMessage
+	if err := json.NewDecoder(resp.Body).Decode(&b); err != nil {
+		return a, false
+	}
+	return answer{status: resp.StatusCode, body: string(b)}, true
+}
+
+// nothingRunsAlone is R11: within ten seconds of a start every run that says it is worked on is of this very start.
+func (s *server) nothingRunsAlone() {
+	s.t.Helper()
+	nodes := must(s.client.ListNodes(s.t.Context()))(s.t)
+	live := ""
+	for _, n := range nodes {
+		if n.PID == s.cmd.Process.Pid {
+			live = n.ID
+		}
+	}
+	for _, status := range []string{"claimed", "running", "stopping"} {
+		for _, r := range all(s.t, func(ctx context.Context, cursor string) (fairlead.Page[fairlead.RunView], error) {
+			return s.client.ListRuns(ctx, client.RunQuery{Status: status, Page: client.Page{Cursor: cursor, Limit: 200}})
+		}) {
+			if r.Node != live {
+				s.t.Errorf("run %s is %s on the node %q, which is dead", r.ID, r.Status, r.Node)
+			}
+		}
+	}
+}
+
+// whole checks the database file.
+func whole(t *testing.T, path string) {
+	t.Helper()
+	db := must(sql.Open("sqlite", path))(t)
+	defer func() { _ = db.Close() }() // only read
+	var verdict string
+	if err := db.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&verdict); err != nil || verdict != "ok" {
+		t.Errorf("integrity check: %q %v", verdict, err)
+	}
+	rows, err := db.QueryContext(t.Context(), "PRAGMA foreign_key_check")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }() // its error is also Err's
+	if rows.Next() || rows.Err() != nil {
+		t.Errorf("rows point to what is not there: %v", rows.Err())
+	}
+}
+
+// nothingTwice lets the work that is left come to rest, then counts: every comment once, every effect once.
+func (s *server) nothingTwice(t *testing.T, effects string) {
+	t.Helper()
+	ran := map[string]int{}
+	b, err := os.ReadFile(effects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		ran[strings.TrimSpace(line)]++
+	}
+	tasks := all(t, func(ctx context.Context, cursor string) (fairlead.Page[fairlead.TaskView], error) {
+		return s.client.ListTasks(ctx, client.TaskQuery{Workflow: "crash", Page: client.Page{Cursor: cursor, Limit: 200}})
+	})
+	settled := 0
+	for _, task := range tasks {
+		texts := map[string]int{}
+		for _, c := range must(s.client.Comments(t.Context(), task.ID))(t) {
+			if texts[c.Text]++; texts[c.Text] > 1 && c.Author.Kind == fairlead.ActorPerson {
+				t.Errorf("%s: the comment %q is there twice", task.Identifier, c.Text)
+			}
+		}
+		settled += s.recordedOnce(t, task.ID)
+		s.replaysUnlessLive(t, task)
+	}
+	t.Logf("%d tasks, %d tool calls on record, %d effects", len(tasks), settled, len(ran))
+	if len(tasks) < kills || settled == 0 {
+		t.Errorf("too little happened: %d tasks, %d tool calls", len(tasks), settled)
+	}
+	for line, n := range ran {
+		if n > 1 {
+			t.Logf("the effect %q was begun %d times: its outcome was not on record when the server died", line, n)
+		}
+	}
+}
+
+// recordedOnce checks that no call has two outcomes on record, and returns how many have one.
+func (s *server) recordedOnce(t *testing.T, task string) int {
+	t.Helper()
+	outcomes := map[string]int{}
+	for _, r := range s.journal(task) {
+		if r.Kind != fairlead.RecordEffectOutcome {
+			continue
+		}
+		var d struct{ Call string }
+		if err := json.Unmarshal(r.Data, &d); err != nil {
+			t.Fatal(err)
+		}
+		if outcomes[d.Call]++; outcomes[d.Call] > 1 {
+			t.Errorf("the call %s of %s is settled twice", d.Call, task)
+		}
+	}
+	return len(outcomes)
+}
+
+// replaysUnlessLive compares journal and task of tasks that nobody works on now.
+func (s *server) replaysUnlessLive(t *testing.T, task fairlead.TaskView) {
+	t.Helper()
+	if task.State == fairlead.StateRunning || task.State == fairlead.StateQueued {
+		return
+	}
+	s.replays(t, task.ID)
+}
+
+// ack is a command with its acknowledged result.
+type ack struct {
+	Method, Path, Body string
+	Status             int
+	Answer             string
+}
+
+// ackLog is what clients know to be done. Each line is on disk before the next command is sent.
+type ackLog struct {
+	mu    sync.Mutex
+	file  *os.File
+	all   []ack
+	tasks []string
+	count int
+}
+
+func openLog(t *testing.T, path string) *ackLog {
+	t.Helper()
+	f := must(os.Create(path))(t)
+	t.Cleanup(func() { _ = f.Close() }) // synced line by line
+	return &ackLog{file: f}
+}
+
+func (l *ackLog) op() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	return fmt.Sprintf("crash-%d", l.count)
+}
+
+// next is a command on a task that is known to exist, or a new task.
+func (l *ackLog) next(random *rand.Rand) call {
+	op := l.op()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.tasks) == 0 || random.IntN(8) == 0 {
+		return call{method: "POST", path: "/api/v1/tasks", body: fmt.Sprintf(`{"title":"task %s","workflow":"crash","op":%q}`, op, op)}
+	}
+	of := "/api/v1/tasks/" + l.tasks[len(l.tasks)-1-random.IntN(min(len(l.tasks), 20))]
+	switch random.IntN(6) {
+	case 0:
+		return call{method: "POST", path: of + "/move", body: fmt.Sprintf(`{"step":"work","op":%q}`, op)}
+	case 1:
+		return call{method: "POST", path: of + "/triggers", body: fmt.Sprintf(`{"kind":"manual","key":"mark","op":%q}`, op)}
+	case 2:
+		return call{method: "POST", path: of + "/decisions", body: fmt.Sprintf(`{"verdict":"reject","note":"again","op":%q}`, op)}
+	}
+	return call{method: "POST", path: of + "/comments", body: fmt.Sprintf(`{"text":"comment %s","op":%q}`, op, op)}
+}
+
+func (l *ackLog) write(a ack) {
+	line, err := json.Marshal(a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		panic(err)
+	}
+	if _, err := l.file.Write(append(line, '\n')); err != nil {
+		panic(err)
+	}
+	if err := l.file.Sync(); err != nil {
+		panic(err)
+	}
+	l.all = append(l.all, a)
+	if a.Path == "/api/v1/tasks" {
+		var t struct{ ID string }
+		if json.Unmarshal([]byte(a.Answer), &t) == nil {
+			l.tasks = append(l.tasks, t.ID)
+		}
+	}
+}
+
+// check sends every acknowledged command again under its operation id: the same result, whatever happened since.
+func (l *ackLog) check(t *testing.T, s *server) {
+	t.Helper()
+	wrong := 0
+	for _, a := range l.all {
+		again := s.raw(call{method: a.Method, path: a.Path, body: a.Body})
+		if again.status == a.Status && compact(again.body) == compact(a.Answer) {
+			continue
+		}
+		if wrong++; wrong <= 5 {
+			t.Errorf("%s %s %s: acknowledged %d %s, now %d %s", a.Method, a.Path, a.Body, a.Status, cut(a.Answer), again.status, cut(again.body))
+		}
+	}
+	if wrong > 0 {
+		t.Errorf("%d of %d acknowledged commands have another result now", wrong, len(l.all))
+	}
+	for _, id := range l.tasks {
+		if _, err := s.client.GetTask(t.Context(), id); err != nil {
+			t.Errorf("an acknowledged task is gone: %v", err)
+		}
+	}
+}
+
+func compact(s string) string {
+	var v any
+	if json.Unmarshal([]byte(s), &v) != nil {
+		return s
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return s
+	}
+	return string(b)
+}

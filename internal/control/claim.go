@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/control/catalog"
 	"github.com/fairlead/fairlead/internal/store"
 )
 
@@ -86,32 +87,47 @@ func (c *Control) pick(ctx context.Context, p *claimPass) (found *fairlead.Run, 
 	}
 }
 
-// firstFree returns the first candidate that nothing holds, and marks those before it as looked at.
+// firstFree returns the first candidate that nothing holds, and marks those before it as looked at. What many runs have
+// in common is read once.
 func (c *Control) firstFree(tx *store.ReadTx, p *claimPass, candidates []fairlead.Run) (*fairlead.Run, error) {
+	taken := make(map[stepKey][]store.Place)
+	facts := make(map[string]*catalog.Facts)
 	for i := range candidates {
 		r := &candidates[i]
+		f, err := facts[r.Workspace], error(nil)
+		if f == nil {
+			if f, err = c.catalog.Facts(tx, r.Workspace); err != nil {
+				return nil, err
+			}
+			facts[r.Workspace] = f
+		}
 		row, err := tx.LoadTask(r.Task)
 		if err != nil {
 			return nil, err
 		}
-		g, err := c.gate(tx, row, *r)
+		g, err := c.gateIn(tx, f, row, *r)
 		if err != nil {
 			return nil, err
 		}
-		g.node = &p.node
-		hold, err := g.first()
+		g.node, g.taken = &p.node, taken
+		hold, err := g.glance()
 		if err != nil {
 			return nil, err
 		}
 		if hold == nil {
 			return r, nil
 		}
-		p.skip(r.ID)
-		if hold.Kind == fairlead.HoldNodeLabel {
-			p.agents = append(p.agents, r.Workspace+"/"+r.Agent)
-		}
+		p.pass(r, hold)
 	}
 	return nil, nil
+}
+
+// pass goes on to the next candidate. An agent that this node cannot serve is passed with all its runs.
+func (p *claimPass) pass(r *fairlead.Run, hold *fairlead.Hold) {
+	p.skip(r.ID)
+	if hold.Kind == fairlead.HoldNodeLabel {
+		p.agents = append(p.agents, r.Workspace+"/"+r.Agent)
+	}
 }
 
 // take claims one run, under locks. nil, nil: the run had nothing to do. The claim's random id tells after a commit of

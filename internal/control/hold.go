@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/control/catalog"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/policy"
 	"github.com/fairlead/fairlead/internal/store"
@@ -24,7 +25,12 @@ type gate struct {
 	direct bool
 	// inLine says that a hold for a place shall tell how many tasks wait before this one, which costs a look at them.
 	inLine bool
+	// taken remembers the places of steps over several runs of one look; nil = ask each time.
+	taken map[stepKey][]store.Place
 }
+
+// stepKey names a step whose places are counted, over all versions of its workflow.
+type stepKey struct{ workspace, workflow, step string }
 
 // gate loads what decides about a run. row is the run's task.
 func (c *Control) gate(tx *store.ReadTx, row *store.TaskRow, run fairlead.Run) (*gate, error) {
@@ -32,6 +38,11 @@ func (c *Control) gate(tx *store.ReadTx, row *store.TaskRow, run fairlead.Run) (
 	if err != nil {
 		return nil, err
 	}
+	return c.gateIn(tx, f, row, run)
+}
+
+// gateIn is gate with the facts of the workspace at hand.
+func (c *Control) gateIn(tx *store.ReadTx, f *catalog.Facts, row *store.TaskRow, run fairlead.Run) (*gate, error) {
 	d, err := c.catalog.Definition(tx, row.Workspace, row.Workflow, row.WorkflowVersion)
 	if err != nil {
 		return nil, err
@@ -57,8 +68,15 @@ func (g *gate) holds() ([]fairlead.Hold, error) {
 }
 
 // first returns one hold in force, nil if the run is free.
-func (g *gate) first() (*fairlead.Hold, error) {
-	for _, check := range g.checks() {
+func (g *gate) first() (*fairlead.Hold, error) { return firstHold(g.checks()) }
+
+// glance is first for a candidate: its query has asked for checkout and slot already.
+func (g *gate) glance() (*fairlead.Hold, error) {
+	return firstHold([]func() ([]fairlead.Hold, error){g.archived, g.loop, g.paused, g.labels, g.place, g.blocked, g.request})
+}
+
+func firstHold(checks []func() ([]fairlead.Hold, error)) (*fairlead.Hold, error) {
+	for _, check := range checks {
 		holds, err := check()
 		if err != nil {
 			return nil, fmt.Errorf("look for holds: %w", err)
@@ -232,7 +250,7 @@ func (g *gate) place() ([]fairlead.Hold, error) {
 	if g.step == nil || g.step.WIP <= 0 {
 		return nil, nil
 	}
-	places, err := g.tx.PlacesOf(g.run.Workspace, g.task.Workflow, g.run.Step)
+	places, err := g.places()
 	if err != nil {
 		return nil, err
 	}
@@ -249,6 +267,18 @@ func (g *gate) place() ([]fairlead.Hold, error) {
 		h.Data["place"] = n
 	}
 	return one(h)
+}
+
+func (g *gate) places() ([]store.Place, error) {
+	k := stepKey{g.run.Workspace, g.task.Workflow, g.run.Step}
+	if places, known := g.taken[k]; known {
+		return places, nil
+	}
+	places, err := g.tx.PlacesOf(k.workspace, k.workflow, k.step)
+	if err == nil && g.taken != nil {
+		g.taken[k] = places
+	}
+	return places, err
 }
 
 func holdsPlace(places []store.Place, task string) bool {

@@ -297,6 +297,10 @@ func (f *floor) fill(workflow string, n int) {
 				if err := tx.InsertRun(&r); err != nil {
 					return err
 				}
+				why := fairlead.Record{Task: t.ID, Seq: 1, Assignment: a.ID, Visit: 1, Run: r.ID, Kind: fairlead.RecordWake, Data: []byte("{}"), Sem: 1, At: tx.Now()}
+				if err := tx.AppendRecords(why); err != nil {
+					return err
+				}
 			}
 			return nil
 		}))

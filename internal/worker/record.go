@@ -16,19 +16,46 @@ type recordedTools struct {
 	agent.ToolBox
 	d *drive
 
-	mu   sync.Mutex
-	told map[string]bool // calls on record, so that the agent's own events do not tell them again
+	mu      sync.Mutex
+	told    map[string]bool         // calls on record, so that the agent's own events do not tell them again
+	settled map[string]agent.Result // outcomes on record of a turn that was cut off
 }
 
 func record(box agent.ToolBox, d *drive) *recordedTools {
-	return &recordedTools{ToolBox: box, d: d, told: make(map[string]bool)}
+	return &recordedTools{ToolBox: box, d: d, told: make(map[string]bool), settled: settled(d.c.Own)}
 }
 
-// Call records, runs, records. A run that was told to stop calls nothing more.
+// settled reads the outcomes of calls from a session's records. A call that was cancelled has none: it may run again.
+func settled(own []fairlead.Record) map[string]agent.Result {
+	found := make(map[string]agent.Result)
+	for _, rec := range own {
+		var o struct {
+			Call    string            `json:"call"`
+			Outcome agent.Outcome     `json:"outcome"`
+			Output  string            `json:"output"`
+			Facts   map[string]string `json:"facts"`
+			Paths   []string          `json:"paths"`
+		}
+		if rec.Kind != fairlead.RecordEffectOutcome || json.Unmarshal(rec.Data, &o) != nil || o.Call == "" {
+			continue
+		}
+		if o.Outcome != "" && o.Outcome != agent.OutcomeCancelled && o.Outcome != agent.OutcomeNotRun {
+			found[o.Call] = agent.Result{Outcome: o.Outcome, Text: o.Output, Facts: o.Facts, Paths: o.Paths}
+		}
+	}
+	return found
+}
+
+// Call records, runs, records. A run that was told to stop calls nothing more. A call whose outcome is on record did run:
+// its agent asks again because it was cut off before it heard, and gets that very outcome.
 func (r *recordedTools) Call(ctx context.Context, call agent.Call) agent.Result {
 	r.mu.Lock()
 	r.told[call.ID] = true
+	known, ran := r.settled[call.ID]
 	r.mu.Unlock()
+	if ran {
+		return known
+	}
 	spec, _ := agent.FindTool(r.ToolBox, call.Name)
 	intent := map[string]any{"call": call.ID, "tool": call.Name, "input": call.Args, "effect": agent.EffectOf(spec, call)}
 	if r.d.report(control.Report{Facts: []control.Fact{

@@ -149,7 +149,8 @@ func (s *server) person(key string) *client.Client {
 	return s.as(must(s.client.AddToken(s.t.Context(), fairlead.TokenBody{Person: key}))(s.t).Secret)
 }
 
-// dump returns every row of the server's database while the server runs.
+// dump returns every row of the server's database while the server runs. On Postgres it waits until every event has its
+// place in the log, which is given after the commit.
 func (s *server) dump(db string) string {
 	s.t.Helper()
 	if db == "" {
@@ -157,7 +158,12 @@ func (s *server) dump(db string) string {
 	}
 	d := must(store.Open(s.t.Context(), db, nil))(s.t)
 	defer func() { _ = d.Close() }() // only read
-	return string(must(d.Dump(s.t.Context()))(s.t))
+	text := ""
+	poll(s.t, "the placing of events", deadline, func() bool {
+		text = string(must(d.Dump(s.t.Context()))(s.t))
+		return !strings.Contains(text, `"position":null`)
+	})
+	return text
 }
 
 // databases runs fn on a server of each database; the URL is "" for SQLite.
@@ -176,4 +182,12 @@ func databases(t *testing.T, fn func(t *testing.T, db string)) {
 func asJSON(t testing.TB, v any) string {
 	t.Helper()
 	return string(must(json.Marshal(v))(t))
+}
+
+// childrenOf lists the children of a task.
+func (s *server) childrenOf(task string) []fairlead.TaskView {
+	s.t.Helper()
+	return all(s.t, func(ctx context.Context, cursor string) (fairlead.Page[fairlead.TaskView], error) {
+		return s.client.ListTasks(ctx, client.TaskQuery{Parent: task, Page: client.Page{Cursor: cursor}})
+	})
 }

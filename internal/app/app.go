@@ -199,7 +199,7 @@ func (a *App) worker(node control.Node) (*worker.Worker, error) {
 		return nil, fmt.Errorf("sweep scratch trees: %w", err)
 	}
 	return worker.New(worker.Deps{
-		Queue: a.control, Runtime: agent.NewRegistry(map[string]agent.Runtime{"script": a.script}), Trees: trees, Tools: a.tools, Log: a.log,
+		Queue: a.control, Runtime: agent.NewRegistry(map[string]agent.Runtime{"auto": noAgent{}, "script": a.script}), Trees: trees, Tools: a.tools, Log: a.log,
 		Sessions: a.home.path(sessionsDir),
 	}, node, &worker.Options{Slots: a.cfg.Workers}), nil
 }

@@ -30,11 +30,11 @@ exit $failed
 
 // demoRepository makes a small real git repository with a failing test in dir, which must not exist or be empty.
 func demoRepository(ctx context.Context, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("make repository: %w", err)
 	}
 	for name, text := range map[string]string{"price.sh": demoSource, "test.sh": demoTest} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return fmt.Errorf("write repository: %w", err)
 		}
 	}

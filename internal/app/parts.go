@@ -41,8 +41,8 @@ func (a *App) tools(dir string, who worker.Authority) (agent.ToolBox, func(), er
 	return box, release, nil
 }
 
-// bestAdapter turns an embedded profile into one that can work on this machine. Until agents of other kinds are built
-// in, a profile without a script stays as it is: its runs fail with a remedy instead of pretending.
+// bestAdapter turns an embedded profile into one that can work on this machine. The scripted agent cannot stand in for
+// a profile without a script, so the profile stays as it is and its runs fail with a remedy (see noAgent).
 func bestAdapter(p fairlead.AgentProfile) fairlead.AgentProfile { return p }
 
 func newNodeID() (string, error) {

@@ -8,13 +8,14 @@ import (
 	"sync"
 	"testing"
 
+	"time"
+
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/agent/script"
 	"github.com/fairlead/fairlead/internal/control"
 	"github.com/fairlead/fairlead/internal/workflow"
 	"github.com/fairlead/fairlead/internal/workspace"
-	"time"
 )
 
 // queue is control as a worker sees it: it hands out runs and keeps what is reported.

@@ -78,10 +78,11 @@ func (c *Control) fireTimer(ctx context.Context, t fairlead.Timer) (fired bool, 
 		if fired, err = w.tx.FireTimer(t.ID, t.Generation); err != nil || !fired {
 			return err
 		}
-		if t.Kind != fairlead.TimerRunDue {
+		handle, known := timerKinds()[t.Kind]
+		if !known {
 			return fairlead.Errorf(fairlead.CodeInternal, "no handler for timers of kind %s", t.Kind)
 		}
-		return w.runDue(t.Ref)
+		return handle(w, t)
 	})
 	return fired, err
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,11 +16,18 @@ import (
 // schema is the embedded schema with further files.
 func schema(t *testing.T, more map[string]string) fstest.MapFS {
 	t.Helper()
-	core, err := os.ReadFile("migrations/0001_core.sql")
+	names, err := fs.Glob(store.Migrations(), "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := fstest.MapFS{"0001_core.sql": {Data: core}}
+	out := fstest.MapFS{}
+	for _, name := range names {
+		text, err := fs.ReadFile(store.Migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = &fstest.MapFile{Data: text}
+	}
 	for name, text := range more {
 		out[name] = &fstest.MapFile{Data: []byte(text)}
 	}

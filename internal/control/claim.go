@@ -29,6 +29,9 @@ const (
 // on it needs. nil, nil: there is none now; a commit that may have changed that wakes the dispatcher. A run that has
 // nothing new to look at ends nothing_to_do on the way. A dead epoch is a conflict.
 func (c *Control) Claim(ctx context.Context, n Node) (*Claimed, error) {
+	if c.skewed.Load() {
+		return nil, nil
+	}
 	pass := claimPass{node: n, look: claimLook}
 	for {
 		run, err := c.pick(ctx, &pass)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fairlead/fairlead/internal/control/catalog"
 	"github.com/fairlead/fairlead/internal/control/read"
@@ -38,6 +39,8 @@ type Control struct {
 
 	catalog *catalog.Catalog
 	worker  localWorker
+	skewed  atomic.Bool  // this node's clock is off: it claims nothing and fires nothing
+	deaths  atomic.Int64 // epochs declared dead here
 }
 
 // New makes a Control over a database.

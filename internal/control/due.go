@@ -131,6 +131,9 @@ const (
 
 // fireAndLook fires what is due and returns how long there is nothing more to do.
 func (c *Control) fireAndLook(ctx context.Context) (time.Duration, error) {
+	if c.skewed.Load() { // the end of it is told with a wake
+		return timerIdle, nil
+	}
 	_, fireErr := c.FireDue(ctx)
 	next, err := c.NextDue(ctx)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/store"
@@ -23,7 +24,7 @@ func (c *Control) Recover(ctx context.Context, n Node) error {
 		for _, l := range live {
 			works[l.Epoch] = true
 		}
-		runs, err := tx.LiveRunsBefore(n.Epoch)
+		runs, err := tx.LiveRunsBefore(math.MaxInt64)
 		for _, r := range runs {
 			if !works[r.Epoch] {
 				left = append(left, r)

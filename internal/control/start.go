@@ -39,7 +39,7 @@ func (c *Control) Start(ctx context.Context, m Meta, ref string, body fairlead.S
 	if m.Op == "" {
 		m.Op = fairlead.OpID("op_" + s.claim) // fixed here, so that an unknown outcome can be asked for again
 	}
-	s.reserved = s.launcher != nil && s.launcher.Reserve()
+	s.reserved = s.launcher != nil && !s.c.skewed.Load() && s.launcher.Reserve()
 	result, err := s.run(ctx, m, cmd)
 	if s.claimed == nil {
 		s.release()

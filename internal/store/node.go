@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	fairlead "github.com/fairlead/fairlead"
 )
@@ -20,6 +21,7 @@ SELECT `+qualified("n", nodeColumns)+`, COALESCE(b.counter, 0) FROM nodes n LEFT
 	stmtNodesLive = define("nodes_live", `
 SELECT `+qualified("n", nodeColumns)+`, COALESCE(b.counter, 0) FROM nodes n LEFT JOIN node_beats b ON b.node = n.id
 WHERE n.dead_at = 0 ORDER BY n.epoch`)
+	stmtClock      = define("clock", `SELECT {{clock}}`)
 	stmtBeatInsert = define("beat_insert", `INSERT INTO node_beats (node, counter) VALUES (?1, 0)`)
 	stmtBeat       = define("beat", `
 UPDATE node_beats SET counter = counter + 1
@@ -82,3 +84,10 @@ func (r *ReadTx) ListNodes() ([]fairlead.Node, error) { return all(r, stmtNodes,
 
 // LiveNodes returns the starts that nobody has declared dead, by epoch.
 func (r *ReadTx) LiveNodes() ([]fairlead.Node, error) { return all(r, stmtNodesLive, scanNodeBeat) }
+
+// Clock is the database's own time. It is asked for to see how far a node's clock is off, and for nothing else: every
+// other time comes from [Tx.Now].
+func (r *ReadTx) Clock() (at time.Time, err error) {
+	err = one(r, "clock", stmtClock, into(timeCol{&at}))
+	return at, err
+}

@@ -19,6 +19,7 @@ import (
 //	{{immediate}} a write transaction from its first statement on
 //	{{tables}}  the names of all tables
 //	{{notify}}  a broadcast in the transaction (SQLite has none)
+//	{{clock}}   the database's own time, in microseconds
 type Stmt struct {
 	name     string
 	once     bool // not worth preparing
@@ -51,7 +52,7 @@ var (
 func toSQLite(text string) string {
 	text = strings.NewReplacer(
 		"{{lock}}", "", "{{share}}", "", "{{skip}}", "",
-		"{{immediate}}", "IMMEDIATE", "{{notify}}", "?1, ?2",
+		"{{immediate}}", "IMMEDIATE", "{{notify}}", "?1, ?2", "{{clock}}", "CAST((julianday('now') - 2440587.5) * 86400000000 AS BIGINT)",
 		"{{tables}}", "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
 		"{{each}}", "CROSS JOIN runs r ON r.id IN (SELECT q.id FROM runs q", "{{end}}", ")",
 	).Replace(text)
@@ -80,7 +81,7 @@ func toPostgres(text string) string {
 	text = strings.NewReplacer(
 		// FOR UPDATE would collide with the key-share locks of foreign keys and deadlock crossing commands.
 		"{{lock}}", "FOR NO KEY UPDATE", "{{share}}", "FOR SHARE", "{{skip}}", "FOR NO KEY UPDATE SKIP LOCKED",
-		"{{immediate}}", "", "{{notify}}", "pg_notify(?1, ?2)",
+		"{{immediate}}", "", "{{notify}}", "pg_notify(?1, ?2)", "{{clock}}", "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)",
 		"{{tables}}", "SELECT c.relname::text COLLATE \"C\" FROM pg_class c WHERE c.relkind IN ('r', 'S') AND c.relnamespace = current_schema()::regnamespace ORDER BY 1",
 		"{{each}}", "JOIN LATERAL (SELECT q.* FROM runs q", "{{end}}", ") r ON TRUE",
 	).Replace(text)

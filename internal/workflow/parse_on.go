@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/schedule"
 )
 
 // slot names the list that actions go to.
@@ -95,9 +96,11 @@ func (c *compiler) heartbeat(s *Step, n *node, path string) {
 		return
 	}
 	h := &Heartbeat{Every: o.duration("every", minHeartbeat), Cron: o.str("cron"), Zone: o.str("zone"), OnlyIf: c.guard(o.at("only_if"), o.sub("only_if"))}
-	if h.Missed = o.choice("missed", "skip", "once", "all"); h.Missed == "" {
-		h.Missed = "skip"
+	missed, err := schedule.ParsePolicy(o.str("missed"))
+	if err != nil {
+		c.refuse(o.at("missed"), o.sub("missed"), err)
 	}
+	h.Missed = missed.String()
 	if (o.at("every") == nil) == (o.at("cron") == nil) {
 		c.report.fail(n.pos, path, "a heartbeat has not exactly one of every and cron", "write `every: 15m`, or `cron: \"0 9 * * 1\"` with a zone")
 	}

@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"errors"
 	"strings"
 	"time"
 
@@ -159,15 +158,6 @@ func (r *routineReader) secret(o object) string {
 		r.report.fail(x.pos, "webhook.secret", "the secret must have 16 to 200 bytes", "make one with: openssl rand -hex 32")
 	}
 	return s
-}
-
-// refuse puts what the schedule package says at the place of a value.
-func (r *routineReader) refuse(n *node, path string, err error) {
-	var e *fairlead.Error
-	if !errors.As(err, &e) {
-		e = &fairlead.Error{Message: err.Error()}
-	}
-	r.report.fail(n.pos, path, e.Message, e.Hint)
 }
 
 // RoutineSchedule returns when a routine fires and what becomes of missed occurrences. ok is false if only people and

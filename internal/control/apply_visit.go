@@ -12,6 +12,9 @@ func (w *work) endVisit(e engine.EndVisit) error {
 	if err := w.tx.EndVisit(t.ID, e.N, w.now); err != nil {
 		return err
 	}
+	if err := w.endBeat(); err != nil {
+		return err
+	}
 	w.record(fairlead.Record{Kind: fairlead.RecordVisitEnded, Visit: e.N, Actor: e.By}, map[string]any{"visit": e.N, "reason": e.Reason})
 	w.emit(fairlead.Event{Kind: fairlead.EventVisitEnded, Task: t.ID, Visit: e.N, Actor: e.By})
 	if err := w.endVisitRuns(e.N, e.By, e.Reason, e.KeepRun, e.Carry); err != nil {
@@ -42,6 +45,9 @@ func (w *work) beginVisit(e engine.BeginVisit) error {
 		Data: marshal(map[string]any{"from": v.From, "to": v.Step, "workflow": v.Workflow, "reason": v.Reason}),
 	})
 	w.emit(fairlead.Event{Kind: fairlead.EventVisitBegan, Task: t.ID, Visit: v.N, Actor: v.By})
+	if err := w.beginBeat(); err != nil {
+		return err
+	}
 	if wasEnded != t.Ended() {
 		return w.tellOthers()
 	}
@@ -112,6 +118,9 @@ func (w *work) repinned(e engine.Repinned) error {
 	wasEnded := t.Ended()
 	t.WorkflowVersion, t.Terminal = e.Version, e.Terminal
 	if err := w.tx.SetVisitVersion(t.ID, t.Visit, e.Version); err != nil {
+		return err
+	}
+	if err := w.renewBeat(); err != nil {
 		return err
 	}
 	w.record(fairlead.Record{Kind: fairlead.RecordRepinned}, map[string]any{"version": e.Version, "terminal": e.Terminal})

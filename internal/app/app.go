@@ -41,6 +41,7 @@ type App struct {
 	opts     Options
 	log      *slog.Logger
 	home     *home
+	lock     *store.HomeLock // nil where the store holds it
 	db       *store.DB
 	control  *control.Control
 	dispatch dispatch.Dispatcher
@@ -72,6 +73,13 @@ func New(ctx context.Context, cfg *config.Config, o *Options) (a *App, err error
 	}
 	if a.db, err = store.Open(ctx, cfg.Database, &store.Options{Exclusive: true}); err != nil {
 		return nil, err
+	}
+	// On SQLite the store holds this lock. Nodes of one database each need a home: what a start finds running in its
+	// home it kills.
+	if a.db.Dialect() != sqlite {
+		if a.lock, err = store.LockHome(cfg.Home); err != nil {
+			return nil, err
+		}
 	}
 	a.dispatch = local.New(a.db, &local.Options{NoSweep: a.opts.NoSweep, Log: a.log})
 	a.control = control.New(control.Deps{DB: a.db, Dispatch: a.dispatch, Log: a.log}, nil)
@@ -112,24 +120,19 @@ func (a *App) Token() string { return a.home.token }
 // is left, and closes. The end of ctx is no error.
 func (a *App) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, a.close()) }()
-	node, err := a.begin(ctx)
-	if err != nil {
+	seat := &seat{app: a}
+	if err := seat.sit(ctx); err != nil {
 		return err
 	}
-	w, err := a.worker(node)
-	if err != nil {
-		return err
-	}
-	a.control.SetLauncher(w)
 	defer a.control.SetLauncher(nil)
 	// What serves ends only after the drain: a run that drains still reports, and people may still ask.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	group, serving := errgroup.WithContext(serving)
-	if err := a.serve(serving, group, w); err != nil {
+	if err := a.serve(serving, group, seat); err != nil {
 		return err
 	}
-	if err := a.dispatch.Start(serving, w.Look, nil); err != nil {
+	if err := a.dispatch.Start(serving, seat.look, nil); err != nil {
 		return err
 	}
 	if a.opts.Ready != nil {
@@ -139,9 +142,10 @@ func (a *App) Run(ctx context.Context) (err error) {
 	case <-ctx.Done():
 	case <-serving.Done():
 	}
-	late := a.drain(w)
+	seat.leaving.Store(true)
+	late := a.drain(seat.now.Load())
 	stop()
-	return errors.Join(group.Wait(), late)
+	return errors.Join(group.Wait(), late, seat.leave())
 }
 
 // drain is the first phase of a stop.
@@ -205,7 +209,7 @@ func (a *App) worker(node control.Node) (*worker.Worker, error) {
 }
 
 // serve starts what answers and what keeps time.
-func (a *App) serve(ctx context.Context, group *errgroup.Group, w *worker.Worker) error {
+func (a *App) serve(ctx context.Context, group *errgroup.Group, seat *seat) error {
 	signals := a.db.Signals()
 	events := hub.New(eventLog{a.db}, signals.C(store.TopicEvents), &hub.Options{Log: a.log})
 	deps := api.DepsOf(a.control, events)
@@ -216,7 +220,7 @@ func (a *App) serve(ctx context.Context, group *errgroup.Group, w *worker.Worker
 			return err
 		})
 	}
-	a.gauges(w)
+	a.gauges(seat)
 	server := api.New(deps, &api.Options{Addr: a.cfg.Addr, Hosts: a.cfg.Hosts, Log: a.log})
 	group.Go(func() error {
 		defer signals.Close()
@@ -224,6 +228,9 @@ func (a *App) serve(ctx context.Context, group *errgroup.Group, w *worker.Worker
 	})
 	group.Go(func() error { return server.Serve(ctx, a.listener) })
 	group.Go(func() error { return a.control.RunTimers(ctx) })
+	if a.db.Dialect() != sqlite {
+		group.Go(func() error { return seat.keep(ctx) })
+	}
 	group.Go(func() error { return a.deliver(ctx) })
 	group.Go(func() error { return a.notify(ctx) })
 	return nil
@@ -246,5 +253,6 @@ func (a *App) close() error {
 	if a.db != nil {
 		errs = append(errs, a.db.Close())
 	}
+	errs = append(errs, a.lock.Release())
 	return errors.Join(errs...)
 }

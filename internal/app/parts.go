@@ -54,8 +54,9 @@ func newNodeID() (string, error) {
 }
 
 // gauges are what the metrics read when they are asked.
-func (a *App) gauges(w *worker.Worker) {
-	a.metrics.Gauge("fairlead_live_runs", "Runs this node works on now.", func() float64 { return float64(w.Live()) })
+func (a *App) gauges(s *seat) {
+	a.metrics.Gauge("fairlead_live_runs", "Runs this node works on now.", s.live)
+	a.metrics.Gauge("fairlead_node_deaths", "Nodes that this one has declared dead since its start.", func() float64 { return float64(a.control.NodeDeaths()) })
 }
 
 // deliver is the sweep of the outbox: a trigger for another task is delivered right after the commit that caused it, and

@@ -29,6 +29,7 @@ type drive struct {
 	halting  sync.WaitGroup // stops under way while events are read
 	stopOnce sync.Once
 	stop     chan struct{} // closed when the run is told to stop
+	cut      func()        // interrupts the run
 }
 
 // parkGrace is how long a turn may go on after it asked a person.
@@ -43,17 +44,22 @@ func newDrive(w *Worker, c *control.Claimed) *drive {
 
 func (d *drive) tellStop() { d.stopOnce.Do(func() { close(d.stop) }) }
 
-// run works on the run and reports its end. ctx ends when the worker's drain is over.
+// run works on the run and reports its end. ctx ends when the worker's drain is over, or the run is cut off.
 func (d *drive) run(ctx context.Context) {
 	end, err := d.turn(ctx)
 	if err != nil {
 		end = &control.TurnEnd{StopReason: string(agent.EndFailed), Failure: failureOf(err)}
 	}
-	if ctx.Err() != nil && (end == nil || end.StopReason == string(agent.EndCancelled) || end.StopReason == string(agent.EndInterrupted)) {
-		end = &control.TurnEnd{StopReason: string(agent.EndInterrupted), Interrupted: true}
+	if cut := errors.Is(context.Cause(ctx), errCut); ctx.Err() != nil && (end == nil || handedBack(end) || cut && end.Failure != nil) {
+		end = &control.TurnEnd{StopReason: string(agent.EndInterrupted), Interrupted: true, Counted: cut}
 	}
 	d.endTree()
 	d.report(control.Report{End: end, TreeDead: true})
+}
+
+// handedBack reports whether a turn ended because its agent was ended.
+func handedBack(end *control.TurnEnd) bool {
+	return end.StopReason == string(agent.EndCancelled) || end.StopReason == string(agent.EndInterrupted)
 }
 
 // turn carries out one turn. A nil end without an error means that the run was told to stop: its tree's death is all

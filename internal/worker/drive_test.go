@@ -308,3 +308,19 @@ func TestDrainEndsWhatIsLeftAsAnInterruption(t *testing.T) {
 		t.Error("a closed worker gives out slots")
 	}
 }
+
+func TestR10_AnInterruptionIsCountedAndTheWorkerGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 1)
+	s.run("run_1", `[{"do":[{"tool":{"name":"echo","args":{}}},{"hang":"1h"}]}]`)
+	s.look(t)
+	<-s.box.called
+	s.run("run_2", `[{"do":[{"say":"x"}]}]`)
+	s.w.Interrupt()
+	if end := <-s.ended; end.Run != "run_1" || end.End == nil || !end.End.Interrupted || !end.End.Counted || !end.TreeDead {
+		t.Errorf("got %+v, want the run handed back as cut off", end)
+	}
+	if end := <-s.ended; end.Run != "run_2" || end.End == nil || end.End.Interrupted {
+		t.Errorf("got %+v, want the next run to work as ever", end)
+	}
+}

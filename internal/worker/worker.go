@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -103,15 +104,30 @@ func (w *Worker) Release() {
 // Launch begins the work on a claimed run in a reserved slot and returns at once.
 func (w *Worker) Launch(c *control.Claimed) {
 	d := newDrive(w, c)
+	ctx, cancel := context.WithCancelCause(w.ctx)
+	d.cut = func() { cancel(errCut) }
 	w.mu.Lock()
 	w.live[c.Run.ID] = d
 	w.running.Add(1)
 	w.mu.Unlock()
 	go func() {
 		defer w.running.Done()
-		d.run(w.ctx)
+		defer cancel(nil)
+		d.run(ctx)
 		w.done(c.Run.ID)
 	}()
+}
+
+// errCut is why the context of a drive ended that was interrupted while its worker goes on.
+var errCut = errors.New("the node's lease is over")
+
+// Interrupt ends the agents of all live runs and hands the runs back, as cut off by a fault; the worker goes on.
+func (w *Worker) Interrupt() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range w.live {
+		d.cut()
+	}
 }
 
 // done frees the slot of a run and looks for the next one.

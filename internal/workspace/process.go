@@ -19,6 +19,7 @@ type Launcher struct {
 	home  string
 	self  []string
 	count atomic.Int64
+	leash leash
 }
 
 // LauncherOptions change how wardens are started.
@@ -108,6 +109,12 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 	if len(spec.Command) == 0 || spec.Execution == "" {
 		return nil, fairlead.Errorf(fairlead.CodeInvalid, "a process needs a command and a marker").WithOp("start process")
 	}
+	leashed := spec.Deadline == 0
+	if leashed {
+		if err := l.leash.lend(&spec); err != nil {
+			return nil, err
+		}
+	}
 	mark := fmt.Sprintf("%s.%d.%d", spec.Execution, os.Getpid(), l.count.Add(1))
 	env := environment(spec.Inherit, spec.Env, spec.Execution, l.home, mark)
 	path, err := resolve(spec.Command[0], spec.Dir, env)
@@ -125,7 +132,13 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 		p.abandon()
 		return nil, err
 	}
-	go p.watch()
+	if leashed {
+		l.leash.take(p, spec.Deadline)
+	}
+	go func() {
+		p.watch()
+		l.leash.loose(p)
+	}()
 	return p, nil
 }
 

@@ -294,6 +294,35 @@ func TestR10_DeadlineKillsAndCanBeMoved(t *testing.T) {
 	}
 }
 
+// TestR10_OneDeadlineForAllTrees: the end of the node's lease, which each renewal moves.
+func TestR10_OneDeadlineForAllTrees(t *testing.T) {
+	t.Parallel()
+	l := workspace.NewLauncher("home-"+name(t), nil)
+	spec := workspace.Spec{Command: []string{"sleep", "3000"}, Stdout: io.Discard, Stderr: io.Discard}
+	launch := func() *workspace.Process {
+		t.Helper()
+		spec.Execution = name(t)
+		p, err := l.Start(t.Context(), spec)
+		must(t, err)
+		return p
+	}
+	early := launch()
+	l.SetDeadline(workspace.BootTime() + time.Hour)
+	late := launch()
+	l.SetDeadline(workspace.BootTime() + 200*time.Millisecond)
+	for _, p := range []*workspace.Process{early, late} {
+		if x := wait(t, p); x.Cause != workspace.CauseDeadline || !x.Clean {
+			t.Errorf("got %+v, want the tree killed at the deadline", x)
+		}
+	}
+	if _, err := l.Start(t.Context(), spec); !fairlead.IsCode(err, fairlead.CodeUnavailable) {
+		t.Errorf("got %v for a start after the deadline, want it refused", err)
+	}
+	l.SetDeadline(0)
+	_, err := launch().Stop(t.Context(), workspace.StopPlan{})
+	must(t, err)
+}
+
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	c := workspace.NewCapture(1000)

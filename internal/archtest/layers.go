@@ -43,7 +43,7 @@ var rules = []rule{
 	{path: "internal/workspace", level: 2, down: []string{}},
 	{path: "internal/dispatch", level: 2, siblings: []string{"internal/store"}},
 	{path: "internal/dispatch/local", level: 2, siblings: []string{"internal/dispatch", "internal/store"}},
-	{path: "internal/dispatch/river", level: 2, siblings: []string{"internal/dispatch", "internal/store"}},
+	{path: "internal/dispatch/river", level: 2, siblings: []string{"internal/dispatch", "internal/dispatch/local", "internal/store"}},
 	{path: "internal/hub", level: 2, down: []string{}},
 	{path: "internal/config", level: 2, down: []string{}},
 	{path: "internal/telemetry", level: 2, down: []string{}},

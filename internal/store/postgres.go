@@ -39,6 +39,11 @@ func openPostgres(ctx context.Context, rawURL string, options *Options, s *signa
 	if _, ok := config.RuntimeParams["application_name"]; !ok {
 		config.RuntimeParams["application_name"] = "fairlead"
 	}
+	// A node that is stopped in the middle of a transaction holds its locks, also the one on its own epoch that keeps
+	// others from declaring it dead. The server ends such a session.
+	if _, ok := config.RuntimeParams[idleInTransaction]; !ok {
+		config.RuntimeParams[idleInTransaction] = "10000"
+	}
 	d := &postgres{options: options, config: config, signals: s, kick: make(chan struct{}, 1), db: stdlib.OpenDB(*config)}
 	d.db.SetMaxOpenConns(options.MaxConns)
 	d.db.SetMaxIdleConns(options.MaxConns)
@@ -47,6 +52,9 @@ func openPostgres(ctx context.Context, rawURL string, options *Options, s *signa
 	}
 	return d, nil
 }
+
+// idleInTransaction is the server's setting, in milliseconds, for how long a transaction may wait for its client.
+const idleInTransaction = "idle_in_transaction_session_timeout"
 
 func (d *postgres) name() string         { return "postgres" }
 func (d *postgres) text(st *Stmt) string { return st.postgres }

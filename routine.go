@@ -26,12 +26,19 @@ type Routine struct {
 	PausedAt    time.Time `json:"-"`
 	// Anchor is up to when every occurrence of the schedule was dealt with.
 	Anchor time.Time `json:"-"`
-	// WaitingAt is the occurrence that waits for the end of an earlier task; zero = none waits.
-	WaitingAt time.Time `json:"-"`
-	LastAt    time.Time `json:"-"` // newest fire that made a task
-	LastTask  string    `json:"-"`
-	Version   int64     `json:"-"`
-	UpdatedAt time.Time `json:"-"`
+	// Waiting is the fire that waits for the end of an earlier task; nil = none waits.
+	Waiting   *WaitingFire `json:"-"`
+	LastAt    time.Time    `json:"-"` // newest fire that made a task
+	LastTask  string       `json:"-"`
+	Version   int64        `json:"-"`
+	UpdatedAt time.Time    `json:"-"`
+}
+
+// WaitingFire is a fire of a routine that waits for the end of an earlier task.
+type WaitingFire struct {
+	At      Stamp          `json:"at"`
+	Cause   string         `json:"cause"`
+	Payload map[string]any `json:"payload,omitempty"`
 }
 
 // Scheduled reports whether time alone fires the routine.
@@ -80,7 +87,7 @@ type BeatCount struct {
 	Task    string `json:"-"`
 	Step    string `json:"step"`
 	Day     string `json:"day"`     // 2026-01-31
-	Outcome string `json:"outcome"` // fired | only_if | error
+	Outcome string `json:"outcome"` // fired | only_if
 	Count   int    `json:"count"`
 }
 

@@ -69,13 +69,7 @@ func (c *Control) FireDue(ctx context.Context) (int, error) {
 func (c *Control) fireTimer(ctx context.Context, t fairlead.Timer) (fired bool, err error) {
 	m := Meta{Workspace: t.Workspace, Actor: fairlead.Engine(), Op: fairlead.DerivedOp("timer", t.ID, fmt.Sprint(t.Generation))}
 	err = c.act(ctx, m, func(w *work) (err error) {
-		fired = false
-		if t.Task != "" {
-			if err := w.lock(t.Task); err != nil {
-				return err
-			}
-		}
-		if fired, err = w.tx.FireTimer(t.ID, t.Generation); err != nil || !fired {
+		if fired, err = w.takeTimer(t); err != nil || !fired {
 			return err
 		}
 		handle, known := timerKinds()[t.Kind]
@@ -84,6 +78,9 @@ func (c *Control) fireTimer(ctx context.Context, t fairlead.Timer) (fired bool, 
 		}
 		return handle(w, t)
 	})
+	if isRefused(err) {
+		return c.refusedTimer(ctx, m, t, err)
+	}
 	return fired, err
 }
 

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -24,7 +23,6 @@ type beatTimer struct {
 const (
 	beatFired = "fired"
 	beatIdle  = schedule.ReasonGuard
-	beatError = schedule.ReasonError
 )
 
 func beatRef(task, step string) string { return task + "/" + step }
@@ -141,24 +139,34 @@ func (w *work) beat(step *workflow.Step, f schedule.Fire, missed int) error {
 	if err != nil {
 		return err
 	}
-	outcome := beatFired
 	if reason == "" {
-		outcome, err = w.fireBeat(f, missed)
+		outcome, err := w.fireBeat(f, missed)
 		if err != nil {
 			return err
 		}
-		if outcome == beatError {
-			reason = schedule.ReasonError
-		}
-	}
-	if reason == "" {
 		return w.tx.CountBeat(w.task.row.ID, step.Key, w.now.Format(time.DateOnly), outcome)
 	}
-	r := w.beatReceipt(step.Key, schedule.Receipt{At: f.At, Until: f.At, Count: 1, Outcome: schedule.OutcomeSkipped, Reason: reason})
+	return w.beatSkipped(step.Key, f.At, reason)
+}
+
+func (w *work) beatSkipped(step string, at time.Time, reason string) error {
+	r := w.beatReceipt(step, schedule.Receipt{At: at, Until: at, Count: 1, Outcome: schedule.OutcomeSkipped, Reason: reason})
 	if extended, err := w.tx.ExtendReceipt(r); err != nil || extended {
 		return err
 	}
 	return w.tx.InsertReceipt(r)
+}
+
+// beatRefused stands for a beat that was refused: the next one comes in its time.
+func (w *work) beatRefused(t fairlead.Timer, _ error) error {
+	step, err := w.pinnedStep(w.task.row.Step)
+	if err != nil || step == nil || step.Heartbeat == nil || t.Ref != beatRef(w.task.row.ID, step.Key) {
+		return err
+	}
+	if err := w.armBeat(step.Heartbeat, w.now); err != nil {
+		return err
+	}
+	return w.beatSkipped(step.Key, t.DueAt, schedule.ReasonError)
 }
 
 // fireBeat lets the engine decide on a heartbeat and says what came of it.
@@ -166,10 +174,6 @@ func (w *work) fireBeat(f schedule.Fire, missed int) (outcome string, err error)
 	plan, err := w.decide(engine.Trigger{
 		Kind: fairlead.TriggerHeartbeat, Payload: map[string]any{"fire_time": stampText(f.At), "missed": missed},
 	})
-	var refusal *fairlead.Error
-	if errors.As(err, &refusal) && len(plan.Why)+len(plan.Effects) == 0 && isRefusal(refusal) {
-		return beatError, nil // the engine refused it, so nothing was written
-	}
 	if err != nil {
 		return "", err
 	}

@@ -112,6 +112,9 @@ func (w *work) take(row fairlead.Outbox) error {
 // toldEnd sends a recheck to everybody who waits for the locked task.
 func (w *work) toldEnd() error {
 	t := &w.task.row.Task
+	if err := w.toldRoutine(); err != nil {
+		return err
+	}
 	waiting, err := w.tx.BlockedBy(t.ID)
 	if err != nil {
 		return err

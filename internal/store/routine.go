@@ -4,13 +4,13 @@ import (
 	fairlead "github.com/fairlead/fairlead"
 )
 
-const routineColumns = `workspace, key, profile, secret, paused, pause_reason, paused_at, anchor, waiting_at, last_at, last_task, version, updated_at`
+const routineColumns = `workspace, key, profile, secret, paused, pause_reason, paused_at, anchor, waiting, last_at, last_task, version, updated_at`
 
 var (
 	stmtRoutinePut = define("routine_put", `
 INSERT INTO routines (`+routineColumns+`) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 1, ?12)
 ON CONFLICT (workspace, key) DO UPDATE SET profile = ?3, secret = ?4, paused = ?5, pause_reason = ?6, paused_at = ?7, anchor = ?8,
-  waiting_at = ?9, last_at = ?10, last_task = ?11, version = routines.version + 1, updated_at = ?12
+  waiting = ?9, last_at = ?10, last_task = ?11, version = routines.version + 1, updated_at = ?12
 RETURNING version`)
 	stmtRoutineLoad = define("routine_load", `SELECT `+routineColumns+` FROM routines WHERE workspace = ?1 AND key = ?2`)
 	stmtRoutines    = define("routines", `SELECT `+routineColumns+` FROM routines WHERE workspace = ?1 ORDER BY key`)
@@ -28,7 +28,7 @@ WHERE r.workspace = ?1 AND r.routine = ?2 AND t.terminal = '' AND t.archived_at 
 func scanRoutine(s scanner, r *fairlead.Routine) error {
 	var workspace, key string
 	err := s.Scan(&workspace, &key, jsonCol{r}, &r.Secret, boolCol{&r.Paused}, &r.PauseReason, timeCol{&r.PausedAt}, timeCol{&r.Anchor},
-		timeCol{&r.WaitingAt}, timeCol{&r.LastAt}, &r.LastTask, &r.Version, timeCol{&r.UpdatedAt})
+		jsonCol{&r.Waiting}, timeCol{&r.LastAt}, &r.LastTask, &r.Version, timeCol{&r.UpdatedAt})
 	r.Workspace, r.Key = workspace, key
 	return err
 }
@@ -37,7 +37,7 @@ func scanRoutine(s scanner, r *fairlead.Routine) error {
 func (tx *Tx) PutRoutine(r *fairlead.Routine) error {
 	r.UpdatedAt = tx.Now()
 	return one(&tx.ReadTx, "routine", stmtRoutinePut, into(&r.Version), r.Workspace, r.Key, jsonArg{r, "{}"}, r.Secret, truth(r.Paused),
-		r.PauseReason, micros(r.PausedAt), micros(r.Anchor), micros(r.WaitingAt), micros(r.LastAt), r.LastTask, micros(r.UpdatedAt))
+		r.PauseReason, micros(r.PausedAt), micros(r.Anchor), pointerArg(r.Waiting), micros(r.LastAt), r.LastTask, micros(r.UpdatedAt))
 }
 
 // LoadRoutine returns one routine.

@@ -9,7 +9,7 @@ CREATE TABLE routines (
   pause_reason TEXT NOT NULL DEFAULT '',
   paused_at BIGINT NOT NULL DEFAULT 0,
   anchor BIGINT NOT NULL,
-  waiting_at BIGINT NOT NULL DEFAULT 0,
+  waiting TEXT NOT NULL DEFAULT '',
   last_at BIGINT NOT NULL DEFAULT 0,
   last_task TEXT {{c}} NOT NULL DEFAULT '',
   version BIGINT NOT NULL,

@@ -55,6 +55,7 @@ type Run struct {
 	Reason   string // of its first wake
 	Absorbed int    // wakes beyond the first
 	Attempt  int    // 0 = first try
+	Early    bool   // a person's message ended its back-off: this try does not climb the ladder
 	Priority int    // rank in the queue, larger first; see policy.RunRank
 	Person   bool   // a person's wake or an answer is among its wakes
 	Settled  bool   // it waits only for its settle window: a person's wake may make it due at once
@@ -112,7 +113,8 @@ type RunEvent struct {
 // HoldKind says why a queued run is not claimed.
 type HoldKind string
 
-// The kinds of holds. The first eight are derived from facts at the moment of asking; account and budget are rows.
+// The kinds of holds. Cool-down, account, breaker and budget are rows; the others are derived from facts at the moment of
+// asking.
 const (
 	HoldWIP         HoldKind = "wip"
 	HoldLoop        HoldKind = "loop"
@@ -125,6 +127,7 @@ const (
 	HoldDue         HoldKind = "not_due" // settle, back-off or a deferred start
 	HoldCooldown    HoldKind = "cooldown"
 	HoldAccount     HoldKind = "account"
+	HoldBreaker     HoldKind = "breaker" // the agent failed again and again
 	HoldBudget      HoldKind = "budget"
 	HoldArchived    HoldKind = "archived"
 )

@@ -77,7 +77,7 @@ func (c *Control) PauseAgent(ctx context.Context, m Meta, key string, body fairl
 	return c.setPaused(ctx, m, "pause agent", key, body, true)
 }
 
-// ResumeAgent releases what the pause held.
+// ResumeAgent releases what the pause held, and what the breaker of the agent holds.
 func (c *Control) ResumeAgent(ctx context.Context, m Meta, key string, body fairlead.PauseBody) (fairlead.AgentView, error) {
 	return c.setPaused(ctx, m, "resume agent", key, body, false)
 }
@@ -98,6 +98,11 @@ func (c *Control) setPaused(ctx context.Context, m Meta, name, key string, body 
 		}
 		if err := w.ifVersion(p.Version); err != nil {
 			return none, err
+		}
+		if !paused {
+			if err := w.closeBreaker(&p); err != nil {
+				return none, err
+			}
 		}
 		if p.Paused == paused && (!paused || p.PauseReason == body.Reason) {
 			return read.AgentView(&w.tx.ReadTx, p)

@@ -40,6 +40,9 @@ func (w *work) claim(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) (
 	if err := w.occupy(r, agent, as); err != nil {
 		return nil, err
 	}
+	if err := w.goFirst(r, g.ready); err != nil {
+		return nil, err
+	}
 	if err := w.markClaimed(r, &news.session, as); err != nil {
 		return nil, err
 	}
@@ -127,6 +130,7 @@ func (w *work) markClaimed(r *fairlead.Run, s *fairlead.Session, as claimAs) err
 	}
 	r.Status, r.Direct, r.Due, r.Settled = fairlead.RunClaimed, as.direct, true, false
 	r.ClaimedAt, r.StartedAt = w.now, fairlead.Run{}.StartedAt
+	r.ErrorClass, r.ErrorMessage = "", "" // of the attempt before
 	// A run that went back to the queue got its next number there.
 	r.Fence = fairlead.Fence{Number: max(r.Fence.Number, 1), Claim: as.claim}
 	r.Node, r.Epoch = as.node.ID, as.node.Epoch

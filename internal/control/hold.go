@@ -27,6 +27,9 @@ type gate struct {
 	inLine bool
 	// taken remembers the places of steps over several runs of one look; nil = ask each time.
 	taken map[stepKey][]store.Place
+	// standing are the holds of agent and account; ready are those among them behind which the run may go first.
+	standing *[]fairlead.StandingHold
+	ready    []fairlead.StandingHold
 }
 
 // stepKey names a step whose places are counted, over all versions of its workflow.
@@ -88,10 +91,11 @@ func firstHold(checks []func() ([]fairlead.Hold, error)) (*fairlead.Hold, error)
 	return nil, nil
 }
 
-// checks are ordered from what costs nothing to what costs queries.
+// checks are ordered from what costs nothing to what costs queries. busy comes before cooling: whoever sees the slot of a
+// run that has ended sees the cool-down that this end began.
 func (g *gate) checks() []func() ([]fairlead.Hold, error) {
 	return []func() ([]fairlead.Hold, error){
-		g.archived, g.due, g.loop, g.paused, g.labels, g.checkout, g.busy, g.blocked, g.request, g.place,
+		g.archived, g.due, g.loop, g.paused, g.labels, g.checkout, g.busy, g.limited, g.cooling, g.blocked, g.request, g.place,
 	}
 }
 

@@ -63,7 +63,7 @@ func (c *Control) takeOver(ctx context.Context, n Node, left fairlead.Run) error
 			return nil
 		}
 		if r.Status == fairlead.RunStopping {
-			return w.finishRun(&r, r.StopStatus)
+			return w.treeDied(&r)
 		}
 		return w.turnEnded(&r, TurnEnd{StopReason: "interrupted", Interrupted: true, Counted: true}, true)
 	})

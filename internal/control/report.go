@@ -225,5 +225,5 @@ func (w *work) lateReport(r *fairlead.Run, rep Report) error {
 	if err := w.runEvent(r, fairlead.RunEventTreeDead, nil); err != nil {
 		return err
 	}
-	return w.finishRun(r, r.StopStatus)
+	return w.treeDied(r)
 }

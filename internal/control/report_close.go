@@ -5,7 +5,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
-	"github.com/fairlead/fairlead/internal/policy"
 )
 
 // closeTurn writes the end of a turn. delivered says that the session has heard the range in flight: it moves what was
@@ -31,6 +30,9 @@ func (w *work) closeTurn(t *turn, delivered bool) error {
 		if err := w.runEvent(r, fairlead.RunEventTreeDead, nil); err != nil {
 			return err
 		}
+		if t.status == fairlead.RunQueued {
+			return w.backOff(r)
+		}
 		return w.finishRun(r, t.status)
 	}
 	r.Status, r.StopStatus = fairlead.RunStopping, t.status
@@ -53,31 +55,6 @@ func (w *work) turnComplete(t *turn, completed bool, own *engine.Move) error {
 	payload["role"] = string(t.a.Capacity)
 	payload["stop_reason"], payload["outcome"], payload["completed"] = t.end.StopReason, t.outcome, completed
 	return w.fire(t.run, engine.Trigger{Kind: fairlead.TriggerTurnComplete, Payload: payload, Completed: completed, OwnMove: own})
-}
-
-// failed ends a failed attempt. No class is tried again: the ladder has no rungs. The step hears of it once.
-func (w *work) failed(t *turn) error {
-	verdict := policy.Judge(*t.end.Failure, t.run.Attempt, nil, 0)
-	t.status = fairlead.RunDead
-	t.fail()
-	data := failureData(t.end.Failure)
-	data["attempt"] = t.run.Attempt
-	if verdict.Remedy != "" {
-		data["remedy"] = verdict.Remedy
-	}
-	if err := w.runEvent(t.run, fairlead.RunEventAttemptFailed, data); err != nil {
-		return err
-	}
-	if err := w.closeTurn(t, false); err != nil {
-		return err
-	}
-	if err := w.turnComplete(t, false, w.ownMove(t)); err != nil {
-		return err
-	}
-	return w.fire(t.run, engine.Trigger{Kind: fairlead.TriggerAgentError, Payload: map[string]any{
-		"failed_agent_id": t.run.Agent, "error_class": string(t.end.Failure.Class), "error_message": t.end.Failure.Message,
-		"attempts": t.run.Attempt + 1, "run": t.run.ID, "assignment": t.run.Assignment,
-	}})
 }
 
 func failureData(f *fairlead.Failure) map[string]any {

@@ -74,6 +74,9 @@ func (w *work) parked(t *turn) error {
 		if err := w.runEvent(t.run, fairlead.RunEventAttemptFailed, failureData(t.end.Failure)); err != nil {
 			return err
 		}
+		if err := w.refusedToo(t); err != nil {
+			return err
+		}
 	}
 	t.a.ParkRequested, t.a.Interruptions, t.a.Signalled = false, 0, false
 	t.a.State = fairlead.AssignmentOpen
@@ -179,6 +182,9 @@ func (w *work) judged(t *turn) error {
 	}
 	if t.end.Failure != nil {
 		t.fail() // a completion that was recorded counts even if the turn then fails
+		if err := w.refusedToo(t); err != nil {
+			return err
+		}
 	}
 	if err := w.tx.SaveAssignment(&t.a); err != nil {
 		return err

@@ -48,6 +48,7 @@ steps:
     on:
       enter: [{queue_run: {to: primary, reason: assigned}}]
       comment: [{queue_run: {to: primary, reason: comment}}]
+      agent_error: [{inbox_item: {kind: agent_error, text: "failed"}}]
   - key: other
     name: Other
     agent: ann

@@ -78,7 +78,11 @@ func (w *work) endOrStop(r *fairlead.Run, status fairlead.RunStatus, by fairlead
 		}
 		return w.finishRun(r, status)
 	case fairlead.RunStopping:
-		return nil
+		if r.StopStatus != fairlead.RunQueued {
+			return nil
+		}
+		r.StopStatus, r.StopReason = status, reason // it failed and would have been tried again
+		return w.tx.SaveRun(r)
 	}
 	r.Status, r.StopStatus, r.StopReason = fairlead.RunStopping, status, reason
 	if err := w.tx.SaveRun(r); err != nil {

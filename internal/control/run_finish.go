@@ -8,7 +8,10 @@ import (
 // row freed, and whoever waits for them is told to look.
 func (w *work) finishRun(r *fairlead.Run, status fairlead.RunStatus) error {
 	if r.Status.Live() {
-		if err := w.freeRows(r); err != nil {
+		if err := w.freeRows(r, status); err != nil {
+			return err
+		}
+		if err := w.coolDown(r); err != nil {
 			return err
 		}
 	}
@@ -32,8 +35,12 @@ func (w *work) finishRun(r *fairlead.Run, status fairlead.RunStatus) error {
 	return w.runEvent(r, fairlead.RunEventEnded, data)
 }
 
-// freeRows gives back what a live run occupies, and ends its execution. The WIP place is the task's, not the run's.
-func (w *work) freeRows(r *fairlead.Run) error {
+// freeRows gives back what a live run occupies, and ends its execution. The WIP place is the task's, not the run's. A hold
+// behind which the run went first learns how it ended.
+func (w *work) freeRows(r *fairlead.Run, becomes fairlead.RunStatus) error {
+	if err := w.probed(r, becomes); err != nil {
+		return err
+	}
 	for _, drop := range []func(string) error{w.tx.DropCheckout, w.tx.DropLive, w.tx.DropSlot} {
 		if err := drop(r.ID); err != nil {
 			return err
@@ -105,7 +112,7 @@ func (w *work) keepsPlace(r *fairlead.Run) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, check := range []func() ([]fairlead.Hold, error){g.archived, g.loop, g.blocked, g.request, g.paused} {
+	for _, check := range []func() ([]fairlead.Hold, error){g.archived, g.loop, g.blocked, g.request, g.paused, g.limited} {
 		holds, err := check()
 		if err != nil || len(holds) > 0 {
 			return false, err

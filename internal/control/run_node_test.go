@@ -178,7 +178,9 @@ func TestTurnCancelledByNobodyFailed(t *testing.T) {
 		f.move(task.ID, "work")
 		j := f.claimed().start()
 		j.tell(&TurnEnd{StopReason: "unasked"}, true)
-		f.status(j.Run.ID, fairlead.RunDead)
+		if r := f.status(j.Run.ID, fairlead.RunQueued); r.Attempt != 1 || r.ErrorClass != fairlead.ClassTransient {
+			t.Errorf("got attempt %d, class %q", r.Attempt, r.ErrorClass)
+		}
 		if v := f.see(task.ID); v.Step != "work" {
 			t.Errorf("the task moved to %s", v.Step)
 		}

@@ -2,6 +2,7 @@ package control
 
 import (
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/store"
@@ -16,21 +17,20 @@ func (j *job) asks() string {
 }
 
 func TestR33_FailedTurnsRangeComesAgain(t *testing.T) {
-	eachFloor(t, func(t *testing.T, f *floor) {
+	eachClockedFloor(t, func(t *testing.T, f *floor, clock *hand) {
 		task := f.task("stay")
 		f.claimed().start().done()
 		f.comment(owner(), task.ID, "please")
 		j := f.claimed().start()
 		j.fails(fairlead.ClassTransient)
-		r := f.status(j.Run.ID, fairlead.RunDead)
+		r := f.status(j.Run.ID, fairlead.RunQueued)
 		if r.ErrorClass != fairlead.ClassTransient {
 			t.Errorf("got class %q", r.ErrorClass)
 		}
 		if s := f.session(j.Session.ID); s.InFlight != j.Through {
 			t.Errorf("range in flight is %d, want %d", s.InFlight, j.Through)
 		}
-		_, err := f.c.RetryRun(t.Context(), owner(), j.Run.ID, fairlead.OpBody{})
-		f.must(err)
+		f.later(clock, 3*time.Minute)
 		again := f.claimed()
 		same(t, "comments", again.texts(), "please")
 		if again.Interrupted {
@@ -83,8 +83,8 @@ func TestThreeInterruptionsAreAFailure(t *testing.T) {
 			last = f.claimed().start()
 			f.restart()
 		}
-		if r := f.status(last.Run.ID, fairlead.RunDead); r.ErrorClass != fairlead.ClassInterrupted {
-			t.Errorf("got class %q, want interrupted", r.ErrorClass)
+		if r := f.status(last.Run.ID, fairlead.RunQueued); r.ErrorClass != fairlead.ClassInterrupted || r.Attempt != 1 || r.Due {
+			t.Errorf("got class %q, attempt %d, due %v; want interrupted in back-off", r.ErrorClass, r.Attempt, r.Due)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/store"
@@ -100,9 +101,15 @@ func TestE39_LastVotersRunEndsSucceeded(t *testing.T) {
 }
 
 func TestReviewerWithoutVerdictFailed(t *testing.T) {
-	eachFloor(t, func(t *testing.T, f *floor) {
+	eachClockedFloor(t, func(t *testing.T, f *floor, clock *hand) {
 		task := f.review()
 		j := f.claimed().start()
+		for range 4 {
+			j.done()
+			f.status(j.Run.ID, fairlead.RunQueued)
+			f.later(clock, 3*time.Hour)
+			j = f.claimed().start()
+		}
 		j.done()
 		if r := f.status(j.Run.ID, fairlead.RunDead); r.ErrorClass != fairlead.ClassEmpty {
 			t.Errorf("got class %q, want empty", r.ErrorClass)

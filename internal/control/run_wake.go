@@ -104,7 +104,7 @@ func (w *work) absorb(r *fairlead.Run, e engine.Wake) error {
 
 // dueNow makes a waiting run due; its timer goes.
 func (w *work) dueNow(r *fairlead.Run) error {
-	r.Due, r.Settled, r.DueAt = true, false, w.now
+	r.Due, r.Settled, r.DueAt, r.Early = true, false, w.now, r.Attempt > 0
 	if _, err := w.tx.DeleteTimer(fairlead.TimerRunDue, r.ID); err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ func textOf(k fairlead.HoldKind) holdText {
 		return holdText{"the agent cools down after its last run", "the cool-down ends"}
 	case fairlead.HoldAccount:
 		return holdText{"the provider limits this account", "the limit resets and one probe run succeeds"}
+	case fairlead.HoldBreaker:
+		return holdText{"the agent failed again and again within a minute", "its time ends and one probe run succeeds, or a person resumes the agent"}
 	case fairlead.HoldBudget:
 		return holdText{"a budget is used up", "the budget is raised or its period rolls over"}
 	case fairlead.HoldArchived:

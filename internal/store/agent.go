@@ -8,8 +8,8 @@ const agentColumns = `workspace, key, profile, parallel, paused, pause_reason, v
 
 var (
 	stmtAgentUpsert = define("agent_upsert", `
-INSERT INTO agents (workspace, key, profile, duty, parallel, version, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)
-ON CONFLICT (workspace, key) DO UPDATE SET profile = ?3, duty = ?4, parallel = ?5, version = agents.version + 1, updated_at = ?6
+INSERT INTO agents (workspace, key, profile, duty, parallel, account, version, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?7, 1, ?6)
+ON CONFLICT (workspace, key) DO UPDATE SET profile = ?3, duty = ?4, parallel = ?5, account = ?7, version = agents.version + 1, updated_at = ?6
 RETURNING paused, pause_reason, version`)
 	stmtAgentPause = define("agent_pause", `
 UPDATE agents SET paused = ?3, pause_reason = ?4, version = version + 1, updated_at = ?5 WHERE workspace = ?1 AND key = ?2`)
@@ -35,7 +35,7 @@ func scanAgent(s scanner, a *fairlead.AgentProfile) error {
 func (tx *Tx) UpsertAgent(a *fairlead.AgentProfile) error {
 	a.UpdatedAt = tx.Now()
 	return one(&tx.ReadTx, "agent", stmtAgentUpsert, into(boolCol{&a.Paused}, &a.PauseReason, &a.Version),
-		a.Workspace, a.Key, jsonArg{a, "{}"}, a.Duty, a.Slots(), micros(a.UpdatedAt))
+		a.Workspace, a.Key, jsonArg{a, "{}"}, a.Duty, a.Slots(), micros(a.UpdatedAt), a.AccountRef())
 }
 
 // SetAgentPaused pauses or resumes an agent.

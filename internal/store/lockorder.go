@@ -16,10 +16,12 @@ const (
 	rankAgents
 	rankRuns
 	rankBudgets
+	rankHolds
 )
 
 var rankNames = map[rank]string{
 	rankOp: "operation", rankNode: "node", rankWorkspace: "workspace", rankTask: "task", rankAgents: "agent", rankRuns: "run", rankBudgets: "budget",
+	rankHolds: "hold",
 }
 
 // many reports whether a command may hold several locks of the rank; they are taken in the order of their ids.
@@ -53,6 +55,17 @@ func (o *lockOrder) take(r rank, id string) bool {
 	o.rank = r
 	o.held[r] = append(held, id)
 	return true
+}
+
+// made records a row that the transaction has made: nobody else can wait for it in another order.
+func (o *lockOrder) made(r rank, id string) {
+	if o.held == nil {
+		o.held = map[rank][]string{}
+	}
+	o.rank = max(o.rank, r)
+	if i, there := slices.BinarySearch(o.held[r], id); !there {
+		o.held[r] = slices.Insert(o.held[r], i, id)
+	}
 }
 
 // takeAll records several locks of one rank, in the order of their ids, and returns the new ones.

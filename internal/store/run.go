@@ -8,7 +8,7 @@ import (
 
 const runColumns = `id, workspace, agent, task, assignment, visit, step, session, status, outcome, reason, absorbed, attempt, priority, person,
 settled, light, direct, due, due_at, requested_at, claimed_at, started_at, finished_at, stop_reason, stop_status, error_class, error_message,
-fence, claim, node, epoch, merged_into, version`
+fence, claim, node, epoch, merged_into, early, version`
 
 // qualified puts a table's name before each column.
 func qualified(table, columns string) string {
@@ -24,13 +24,13 @@ const liveStatuses = `('claimed', 'running', 'stopping')`
 var (
 	stmtRunInsert = define("run_insert", `
 INSERT INTO runs (`+runColumns+`) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)`)
+?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35)`)
 
 	stmtRunSave = define("run_save", `
 UPDATE runs SET assignment = ?3, visit = ?4, step = ?5, session = ?6, status = ?7, outcome = ?8, absorbed = ?9, attempt = ?10, priority = ?11,
 person = ?12, settled = ?13, light = ?14, direct = ?15, due = ?16, due_at = ?17, claimed_at = ?18, started_at = ?19, finished_at = ?20,
 stop_reason = ?21, stop_status = ?22, error_class = ?23, error_message = ?24, fence = ?25, claim = ?26, node = ?27, epoch = ?28,
-merged_into = ?29, version = version + 1 WHERE id = ?1 AND version = ?2`)
+merged_into = ?29, early = ?30, version = version + 1 WHERE id = ?1 AND version = ?2`)
 
 	stmtRunLoad   = define("run_load", `SELECT `+runColumns+` FROM runs WHERE id = ?1`)
 	stmtRunQueued = define("run_queued", `SELECT `+runColumns+` FROM runs WHERE assignment = ?1 AND status = 'queued'`)
@@ -53,7 +53,7 @@ func scanRun(s scanner, v *fairlead.Run) error {
 	return s.Scan(&v.ID, &v.Workspace, &v.Agent, &v.Task, &v.Assignment, &v.Visit, &v.Step, &v.Session, &v.Status, &v.Outcome, &v.Reason,
 		&v.Absorbed, &v.Attempt, &v.Priority, boolCol{&v.Person}, boolCol{&v.Settled}, boolCol{&v.Light}, boolCol{&v.Direct}, boolCol{&v.Due},
 		timeCol{&v.DueAt}, timeCol{&v.RequestedAt}, timeCol{&v.ClaimedAt}, timeCol{&v.StartedAt}, timeCol{&v.FinishedAt}, &v.StopReason,
-		&v.StopStatus, &v.ErrorClass, &v.ErrorMessage, &v.Fence.Number, &v.Fence.Claim, &v.Node, &v.Epoch, &v.MergedInto, &v.Version)
+		&v.StopStatus, &v.ErrorClass, &v.ErrorMessage, &v.Fence.Number, &v.Fence.Claim, &v.Node, &v.Epoch, &v.MergedInto, boolCol{&v.Early}, &v.Version)
 }
 
 // InsertRun adds a run; version 0 becomes 1. A second queued run of its assignment is a constraint error.
@@ -64,7 +64,7 @@ func (tx *Tx) InsertRun(v *fairlead.Run) error {
 	_, err := tx.exec(stmtRunInsert, v.ID, v.Workspace, v.Agent, v.Task, v.Assignment, v.Visit, v.Step, v.Session, v.Status, v.Outcome, v.Reason,
 		v.Absorbed, v.Attempt, v.Priority, truth(v.Person), truth(v.Settled), truth(v.Light), truth(v.Direct), truth(v.Due), micros(v.DueAt),
 		micros(v.RequestedAt), micros(v.ClaimedAt), micros(v.StartedAt), micros(v.FinishedAt), v.StopReason, v.StopStatus, v.ErrorClass,
-		v.ErrorMessage, v.Fence.Number, v.Fence.Claim, v.Node, v.Epoch, v.MergedInto, v.Version)
+		v.ErrorMessage, v.Fence.Number, v.Fence.Claim, v.Node, v.Epoch, v.MergedInto, truth(v.Early), v.Version)
 	if err == nil {
 		tx.memo.keep(v)
 	}
@@ -76,7 +76,7 @@ func (tx *Tx) SaveRun(v *fairlead.Run) error {
 	n, err := tx.exec(stmtRunSave, v.ID, v.Version, v.Assignment, v.Visit, v.Step, v.Session, v.Status, v.Outcome, v.Absorbed, v.Attempt,
 		v.Priority, truth(v.Person), truth(v.Settled), truth(v.Light), truth(v.Direct), truth(v.Due), micros(v.DueAt), micros(v.ClaimedAt),
 		micros(v.StartedAt), micros(v.FinishedAt), v.StopReason, v.StopStatus, v.ErrorClass, v.ErrorMessage, v.Fence.Number, v.Fence.Claim,
-		v.Node, v.Epoch, v.MergedInto)
+		v.Node, v.Epoch, v.MergedInto, truth(v.Early))
 	if err := swapped("run", n, err); err != nil {
 		return err
 	}

@@ -35,7 +35,14 @@ var machines = map[string][]Transition{
 		{"claimed", "dead", "failure"}, {"running", "dead", "failure"},
 		{"claimed", "stopping", "visit_ends"}, {"running", "stopping", "visit_ends"}, {"claimed", "stopping", "cancel"}, {"running", "stopping", "cancel"},
 		{"stopping", "cancelled", "tree_dead"}, {"stopping", "superseded", "tree_dead"}, {"stopping", "succeeded", "tree_dead"},
-		{"stopping", "parked", "tree_dead"}, {"stopping", "dead", "tree_dead"},
+		{"stopping", "parked", "tree_dead"}, {"stopping", "dead", "tree_dead"}, {"stopping", "queued", "tree_dead"},
+	},
+	"hold": {
+		{"", "shut", "limited"}, {"", "shut", "failures"}, {"", "shut", "run_ends"},
+		{"shut", "shut", "refused"}, {"shut", "ready", "timer"}, {"ready", "probing", "claim"},
+		{"ready", "shut", "refused"}, {"probing", "shut", "refused"}, {"probing", "ready", "probe_ends"},
+		{"probing", "released", "success"}, {"shut", "released", "timer"},
+		{"shut", "released", "resume"}, {"ready", "released", "resume"}, {"probing", "released", "resume"},
 	},
 	"request": {
 		{"", "open", "ask"}, {"open", "answered", "answer"}, {"open", "declined", "decline"}, {"open", "expired", "deadline"},
@@ -47,7 +54,7 @@ var machines = map[string][]Transition{
 	},
 }
 
-// Transitions returns the arrows of a machine: visit, round, seat, quorum, assignment, run, request or session; nil
+// Transitions returns the arrows of a machine: visit, round, seat, quorum, assignment, run, hold, request or session; nil
 // for any other name. The caller owns the slice.
 func Transitions(machine string) []Transition {
 	return append([]Transition(nil), machines[machine]...)
@@ -55,7 +62,7 @@ func Transitions(machine string) []Transition {
 
 // Machines returns the names of all state machines, in the order in which the documentation draws them.
 func Machines() []string {
-	return []string{"visit", "round", "seat", "quorum", "assignment", "run", "request", "session"}
+	return []string{"visit", "round", "seat", "quorum", "assignment", "run", "hold", "request", "session"}
 }
 
 // CanChange reports whether a machine has an arrow between two states.

@@ -56,6 +56,7 @@ func newNodeID() (string, error) {
 // gauges are what the metrics read when they are asked.
 func (a *App) gauges(s *seat) {
 	a.metrics.Gauge("fairlead_live_runs", "Runs this node works on now.", s.live)
+	a.holdGauges()
 	a.metrics.Gauge("fairlead_node_deaths", "Nodes that this one has declared dead since its start.", func() float64 { return float64(a.control.NodeDeaths()) })
 }
 

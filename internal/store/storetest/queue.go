@@ -20,7 +20,7 @@ func runs(t *testing.T, b Backend) {
 	db := b.Open(t, nil)
 	fill(t, db, "T1")
 	v := aRun("run_1", "asg_1", "coder")
-	v.Person, v.Settled, v.Light, v.Direct, v.Attempt = true, true, true, true, 1
+	v.Person, v.Settled, v.Light, v.Direct, v.Early, v.Attempt = true, true, true, true, true, 1
 	write(t, db, func(tx *store.Tx) error {
 		return first(tx.InsertAssignment(anAssignment("asg_1", "coder")), tx.InsertAssignment(anAssignment("asg_2", "ada")), tx.InsertRun(&v))
 	})
@@ -211,6 +211,12 @@ func candidates(t *testing.T, b Backend) {
 	check("a task that is checked out", store.CandidateFilter{PerAgent: 1}, "run_0", "run_3")
 	write(t, db, func(tx *store.Tx) error { _, err := tx.PutLive("asg_0", "x"); return err })
 	check("an assignment that is live", store.CandidateFilter{PerAgent: 1}, "run_2", "run_3")
+	h := aHold("hld_1", fairlead.HoldAccount, "agent:ada")
+	write(t, db, func(tx *store.Tx) error { _, err := tx.InsertHold(&h); return err })
+	check("a held account", store.CandidateFilter{PerAgent: 1}, "run_2")
+	h.State = fairlead.HoldReady
+	write(t, db, func(tx *store.Tx) error { return tx.SaveHold(&h) })
+	check("its time is over", store.CandidateFilter{PerAgent: 1}, "run_2", "run_3")
 	write(t, db, func(tx *store.Tx) error { return tx.SetAgentPaused("w", "ada", true, "why") })
 	check("a paused agent", store.CandidateFilter{PerAgent: 1}, "run_2")
 	write(t, db, func(tx *store.Tx) error { _, err := tx.PutSlot("w", "coder", 1, "x"); return err })

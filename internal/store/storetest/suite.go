@@ -36,6 +36,7 @@ func Run(t *testing.T, backend func(t testing.TB) Backend) {
 		{"runs and wakes", runs},
 		{"who occupies what", occupies},
 		{"candidates", candidates},
+		{"standing holds", holds},
 		{"requests", requests},
 		{"blockers and children", blockers},
 		{"outbox, deferred, notices, audit", outbox},

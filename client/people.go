@@ -43,11 +43,6 @@ func (c *Client) ListNodes(ctx context.Context) ([]fairlead.NodeView, error) {
 	return items[fairlead.NodeView](ctx, c, path("nodes"))
 }
 
-// ListRoutines returns the routines, each as the server shows it.
-func (c *Client) ListRoutines(ctx context.Context) ([]json.RawMessage, error) {
-	return items[json.RawMessage](ctx, c, path("routines"))
-}
-
 // ListBudgets returns the budgets, each as the server shows it.
 func (c *Client) ListBudgets(ctx context.Context) ([]json.RawMessage, error) {
 	return items[json.RawMessage](ctx, c, path("budgets"))

@@ -10,21 +10,9 @@ func (s *Server) listNodes(ctx context.Context, _ *inScope) (*list[fairlead.Node
 	return all(s.People.ListNodes(ctx))
 }
 
-// Routine and Budget are the items of lists that are part of the contract and empty: nothing makes either yet.
-type (
-	// Routine is a scheduled task.
-	Routine struct {
-		Key string `json:"key"`
-	}
-	// Budget is a bound on what agents may spend.
-	Budget struct {
-		Key string `json:"key"`
-	}
-)
-
-func (s *Server) listRoutines(ctx context.Context, in *inScope) (*list[Routine], error) {
-	_, err := in.resolve(ctx)
-	return all([]Routine(nil), err)
+// Budget is a bound on what agents may spend: the item of a list that is part of the contract and empty.
+type Budget struct {
+	Key string `json:"key"`
 }
 
 func (s *Server) listBudgets(ctx context.Context, in *inScope) (*list[Budget], error) {

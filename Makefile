@@ -56,6 +56,10 @@ scenarios: ## Which numbered scenarios no test names
 fuzz-short: ## Every fuzz target for a short time (FUZZTIME=1m for longer)
 	FUZZTIME=$(FUZZTIME) bash scripts/fuzz-short.sh
 
+.PHONY: chaos
+chaos: build ## Two nodes on Postgres, killed, stopped and restarted for 60 s; then a check (RUNS=10000 SECONDS_OF_CHAOS=60)
+	FAIRLEAD_TEST_BINARY=$(CURDIR)/$(BIN) bash scripts/chaos.sh
+
 .PHONY: clean
 clean: ## Remove what builds and tests made
 	rm -rf bin coverage

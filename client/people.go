@@ -48,11 +48,6 @@ func (c *Client) ListRoutines(ctx context.Context) ([]json.RawMessage, error) {
 	return items[json.RawMessage](ctx, c, path("routines"))
 }
 
-// ListBudgets returns the budgets, each as the server shows it.
-func (c *Client) ListBudgets(ctx context.Context) ([]json.RawMessage, error) {
-	return items[json.RawMessage](ctx, c, path("budgets"))
-}
-
 // Ready returns nil when the server can work.
 func (c *Client) Ready(ctx context.Context) error {
 	return c.do(ctx, http.MethodGet, "/readyz", nil, nil, nil, nil)

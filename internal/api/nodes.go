@@ -16,18 +16,9 @@ type (
 	Routine struct {
 		Key string `json:"key"`
 	}
-	// Budget is a bound on what agents may spend.
-	Budget struct {
-		Key string `json:"key"`
-	}
 )
 
 func (s *Server) listRoutines(ctx context.Context, in *inScope) (*list[Routine], error) {
 	_, err := in.resolve(ctx)
 	return all([]Routine(nil), err)
-}
-
-func (s *Server) listBudgets(ctx context.Context, in *inScope) (*list[Budget], error) {
-	_, err := in.resolve(ctx)
-	return all([]Budget(nil), err)
 }

@@ -121,6 +121,7 @@ type Deps struct {
 	Workflows Workflows
 	Agents    Agents
 	People    People
+	Budgets   Budgets
 	Auth      Authenticator
 	Streams   Streams
 	// Observer counts requests; nil = nobody does.
@@ -135,6 +136,6 @@ type Deps struct {
 func DepsOf(c *control.Control, streams Streams) Deps {
 	return Deps{
 		Tasks: c, TaskParts: c, TaskReads: c, Runs: c, RunReads: c, Requests: c,
-		Workflows: c, Agents: c, People: c, Auth: c, Streams: streams,
+		Workflows: c, Agents: c, People: c, Budgets: c, Auth: c, Streams: streams,
 	}
 }

@@ -62,6 +62,9 @@ func (s *Server) routes() {
 	route(a, get, prefix+"/nodes", "list-nodes", "List starts of servers", 200, s.listNodes)
 	route(a, get, prefix+"/routines", "list-routines", "List routines", 200, s.listRoutines)
 	route(a, get, prefix+"/budgets", "list-budgets", "List budgets", 200, s.listBudgets)
+	route(a, post, prefix+"/budgets", "set-budget", "Set a budget", 200, s.setBudget)
+	route(a, post, prefix+"/budgets/{id}/raise", "raise-budget", "Raise a budget: its work goes on", 200, s.raiseBudget)
+	route(a, get, prefix+"/usage", "list-usage", "List what runs used", 200, s.listUsage)
 
 	route(a, get, prefix+"/events", "stream-events", "Follow what happens", 200, s.events)
 

@@ -120,6 +120,7 @@ type Deps struct {
 	Requests  Requests
 	Workflows Workflows
 	Agents    Agents
+	Routines  Routines
 	People    People
 	Budgets   Budgets
 	Auth      Authenticator
@@ -136,6 +137,6 @@ type Deps struct {
 func DepsOf(c *control.Control, streams Streams) Deps {
 	return Deps{
 		Tasks: c, TaskParts: c, TaskReads: c, Runs: c, RunReads: c, Requests: c,
-		Workflows: c, Agents: c, People: c, Budgets: c, Auth: c, Streams: streams,
+		Workflows: c, Agents: c, Routines: c, People: c, Budgets: c, Auth: c, Streams: streams,
 	}
 }

@@ -60,7 +60,7 @@ func (s *Server) routes() {
 	route(a, get, prefix+"/tokens", "list-tokens", "List tokens, without their secrets", 200, s.listTokens)
 	route(a, post, prefix+"/tokens", "add-token", "Make a token; its secret is shown once", 201, s.addToken)
 	route(a, get, prefix+"/nodes", "list-nodes", "List starts of servers", 200, s.listNodes)
-	route(a, get, prefix+"/routines", "list-routines", "List routines", 200, s.listRoutines)
+	s.routineRoutes()
 	route(a, get, prefix+"/budgets", "list-budgets", "List budgets", 200, s.listBudgets)
 	route(a, post, prefix+"/budgets", "set-budget", "Set a budget", 200, s.setBudget)
 	route(a, post, prefix+"/budgets/{id}/raise", "raise-budget", "Raise a budget: its work goes on", 200, s.raiseBudget)

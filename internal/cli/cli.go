@@ -49,6 +49,7 @@ type grammar struct {
 	Inbox    inboxCmd    `cmd:"" help:"What waits for you."`
 	Decide   decideCmd   `cmd:"" help:"Give your verdict on a task."`
 	Trigger  triggerCmd  `cmd:"" help:"Fire a manual trigger, or see what any trigger would do."`
+	Routine  routineCmd  `cmd:"" help:"Tasks that come again."`
 	Person   personCmd   `cmd:"" help:"People."`
 	Space    spaceCmd    `cmd:"" name:"workspace" help:"Workspaces."`
 	Tokens   tokenCmd    `cmd:"" name:"token" help:"Tokens."`

@@ -15,6 +15,15 @@ type Budgets interface {
 	ListUsage(ctx context.Context, workspace, from, to string) ([]fairlead.UsageView, error)
 }
 
+// budgetRoutes are the routes of spending.
+func (s *Server) budgetRoutes() {
+	a := s.api
+	route(a, get, prefix+"/budgets", "list-budgets", "List budgets", 200, s.listBudgets)
+	route(a, post, prefix+"/budgets", "set-budget", "Set a budget", 200, s.setBudget)
+	route(a, post, prefix+"/budgets/{id}/raise", "raise-budget", "Raise a budget: its work goes on", 200, s.raiseBudget)
+	route(a, get, prefix+"/usage", "list-usage", "List what runs used", 200, s.listUsage)
+}
+
 func budget(v fairlead.BudgetView, err error) (*object[fairlead.BudgetView], error) {
 	if v.Alerts == nil {
 		v.Alerts = []int{}

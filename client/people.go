@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/fairlead/fairlead"
@@ -41,11 +40,6 @@ func (c *Client) ListTokens(ctx context.Context) ([]fairlead.TokenView, error) {
 // ListNodes returns the starts of servers.
 func (c *Client) ListNodes(ctx context.Context) ([]fairlead.NodeView, error) {
 	return items[fairlead.NodeView](ctx, c, path("nodes"))
-}
-
-// ListBudgets returns the budgets, each as the server shows it.
-func (c *Client) ListBudgets(ctx context.Context) ([]json.RawMessage, error) {
-	return items[json.RawMessage](ctx, c, path("budgets"))
 }
 
 // Ready returns nil when the server can work.

@@ -427,7 +427,7 @@ func (f *fake) ListNodes(context.Context) ([]fairlead.NodeView, error) { return 
 func (f *fake) deps(streams Streams) Deps {
 	return Deps{
 		Tasks: f, TaskParts: f, TaskReads: f, Runs: f, RunReads: f, Requests: f,
-		Workflows: f, Agents: f, Routines: f, People: f, Auth: f, Streams: streams,
+		Workflows: f, Agents: f, Routines: f, People: f, Budgets: f, Auth: f, Streams: streams,
 	}
 }
 

@@ -122,6 +122,7 @@ type Deps struct {
 	Agents    Agents
 	Routines  Routines
 	People    People
+	Budgets   Budgets
 	Auth      Authenticator
 	Streams   Streams
 	// Observer counts requests; nil = nobody does.
@@ -136,6 +137,6 @@ type Deps struct {
 func DepsOf(c *control.Control, streams Streams) Deps {
 	return Deps{
 		Tasks: c, TaskParts: c, TaskReads: c, Runs: c, RunReads: c, Requests: c,
-		Workflows: c, Agents: c, Routines: c, People: c, Auth: c, Streams: streams,
+		Workflows: c, Agents: c, Routines: c, People: c, Budgets: c, Auth: c, Streams: streams,
 	}
 }

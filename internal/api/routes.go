@@ -26,6 +26,7 @@ func (s *Server) routes() {
 	route(a, post, prefix+"/tasks/{id}/start", "start-task", "Start an agent now", 200, s.startTask)
 	route(a, post, prefix+"/tasks/{id}/stop", "stop-task", "Stop the agents of a task", 200, s.stopTask)
 	s.taskRoutes()
+	s.budgetRoutes()
 
 	route(a, get, prefix+"/runs", "list-runs", "List runs", 200, s.listRuns)
 	route(a, get, prefix+"/runs/{id}", "get-run", "Show a run", 200, s.getRun)
@@ -61,7 +62,6 @@ func (s *Server) routes() {
 	route(a, post, prefix+"/tokens", "add-token", "Make a token; its secret is shown once", 201, s.addToken)
 	route(a, get, prefix+"/nodes", "list-nodes", "List starts of servers", 200, s.listNodes)
 	s.routineRoutes()
-	route(a, get, prefix+"/budgets", "list-budgets", "List budgets", 200, s.listBudgets)
 
 	route(a, get, prefix+"/events", "stream-events", "Follow what happens", 200, s.events)
 

@@ -53,6 +53,7 @@ type grammar struct {
 	Person   personCmd   `cmd:"" help:"People."`
 	Space    spaceCmd    `cmd:"" name:"workspace" help:"Workspaces."`
 	Tokens   tokenCmd    `cmd:"" name:"token" help:"Tokens."`
+	Budget   budgetCmd   `cmd:"" help:"Limits on what agents may spend."`
 	Node     nodeCmd     `cmd:"" name:"node" help:"Nodes: every start of a server."`
 	Journal  journalCmd  `cmd:"" help:"A task's journal."`
 	Doctor   doctorCmd   `cmd:"" help:"Every setting with its source, and whether the server answers."`

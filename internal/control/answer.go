@@ -104,6 +104,11 @@ func (w *work) resolve(q fairlead.Request, state fairlead.RequestState, a *fairl
 		}
 		return w.tx.LoadRequest(q.ID)
 	}
+	if q.Kind == fairlead.RequestBudget && state == fairlead.RequestAnswered {
+		if err := w.budgetAnswered(&q, a); err != nil {
+			return q, err
+		}
+	}
 	if err := w.settle(&q, state, a, reason); err != nil || w.task == nil {
 		return q, err
 	}

@@ -93,7 +93,7 @@ func (c *Control) pick(ctx context.Context, p *claimPass) (found *fairlead.Run, 
 // firstFree returns the first candidate that nothing holds, and marks those before it as looked at. What many runs have
 // in common is read once.
 func (c *Control) firstFree(tx *store.ReadTx, p *claimPass, candidates []fairlead.Run) (*fairlead.Run, error) {
-	taken := make(map[stepKey][]store.Place)
+	taken, limits := make(map[stepKey][]store.Place), make(map[string]store.Budget)
 	facts := make(map[string]*catalog.Facts)
 	for i := range candidates {
 		r := &candidates[i]
@@ -112,7 +112,7 @@ func (c *Control) firstFree(tx *store.ReadTx, p *claimPass, candidates []fairlea
 		if err != nil {
 			return nil, err
 		}
-		g.node, g.taken = &p.node, taken
+		g.node, g.taken, g.limits = &p.node, taken, limits
 		hold, err := g.glance()
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package control
 
 import (
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/policy"
 )
 
 // claimAs says for whom a run is claimed.
@@ -136,6 +137,11 @@ func (w *work) markClaimed(r *fairlead.Run, s *fairlead.Session, as claimAs) err
 	r.Node, r.Epoch = as.node.ID, as.node.Epoch
 	if err := w.tx.SaveRun(r); err != nil {
 		return err
+	}
+	if r.Fence.Number == 1 {
+		if err := w.charge(r, policy.Spend{Runs: 1}); err != nil {
+			return err
+		}
 	}
 	if err := w.unpark(r.Assignment); err != nil {
 		return err

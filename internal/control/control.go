@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/control/catalog"
 	"github.com/fairlead/fairlead/internal/control/read"
 	"github.com/fairlead/fairlead/internal/dispatch"
@@ -25,6 +26,9 @@ type Deps struct {
 type Options struct {
 	// Random gives seeds and claim ids; default crypto/rand.
 	Random io.Reader
+	// Prices says what models cost, by their names, where the provider does not tell. A model without a price is shown as
+	// unpriced, never as free.
+	Prices map[string]fairlead.Price
 }
 
 // Control carries out commands. It is safe for concurrent use.
@@ -41,6 +45,7 @@ type Control struct {
 	worker  localWorker
 	skewed  atomic.Bool  // this node's clock is off: it claims nothing and fires nothing
 	deaths  atomic.Int64 // epochs declared dead here
+	prices  map[string]fairlead.Price
 }
 
 // New makes a Control over a database.
@@ -53,6 +58,9 @@ func New(d Deps, o *Options) *Control {
 	}
 	if o != nil && o.Random != nil {
 		c.random = &lockedReader{r: o.Random}
+	}
+	if o != nil {
+		c.prices = o.Prices
 	}
 	return c
 }

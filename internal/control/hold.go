@@ -30,6 +30,9 @@ type gate struct {
 	// standing are the holds of agent and account; ready are those among them behind which the run may go first.
 	standing *[]fairlead.StandingHold
 	ready    []fairlead.StandingHold
+	// limits remembers budgets in the same way.
+	limits map[string]store.Budget
+	facts  *catalog.Facts
 }
 
 // stepKey names a step whose places are counted, over all versions of its workflow.
@@ -54,7 +57,7 @@ func (c *Control) gateIn(tx *store.ReadTx, f *catalog.Facts, row *store.TaskRow,
 	if !ok {
 		return nil, fmt.Errorf("load gate: agent %s is gone", run.Agent)
 	}
-	return &gate{tx: tx, run: run, task: row, agent: agent, step: d.Step(run.Step)}, nil
+	return &gate{tx: tx, run: run, task: row, agent: agent, step: d.Step(run.Step), facts: f}, nil
 }
 
 // holds returns every hold in force, in a fixed order.
@@ -75,7 +78,7 @@ func (g *gate) first() (*fairlead.Hold, error) { return firstHold(g.checks()) }
 
 // glance is first for a candidate: its query has asked for checkout and slot already.
 func (g *gate) glance() (*fairlead.Hold, error) {
-	return firstHold([]func() ([]fairlead.Hold, error){g.archived, g.loop, g.paused, g.labels, g.place, g.blocked, g.request})
+	return firstHold([]func() ([]fairlead.Hold, error){g.archived, g.loop, g.paused, g.labels, g.place, g.blocked, g.request, g.budget})
 }
 
 func firstHold(checks []func() ([]fairlead.Hold, error)) (*fairlead.Hold, error) {
@@ -95,7 +98,7 @@ func firstHold(checks []func() ([]fairlead.Hold, error)) (*fairlead.Hold, error)
 // run that has ended sees the cool-down that this end began.
 func (g *gate) checks() []func() ([]fairlead.Hold, error) {
 	return []func() ([]fairlead.Hold, error){
-		g.archived, g.due, g.loop, g.paused, g.labels, g.checkout, g.busy, g.limited, g.cooling, g.blocked, g.request, g.place,
+		g.archived, g.due, g.loop, g.paused, g.labels, g.checkout, g.busy, g.limited, g.cooling, g.blocked, g.request, g.budget, g.place,
 	}
 }
 

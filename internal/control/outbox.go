@@ -99,6 +99,8 @@ func (w *work) take(row fairlead.Outbox) error {
 		return err
 	case fairlead.OutboxRemap:
 		return w.takeRemap(row)
+	case fairlead.OutboxBudget:
+		return w.budgetReleased(row)
 	}
 	var t engine.Trigger
 	if err := unmarshal(row.Payload, &t); err != nil {

@@ -201,6 +201,9 @@ func (w *work) directive(r *fairlead.Run) (Directive, error) {
 	case now.StopStatus != "" || a.ParkRequested:
 		return ParkAfterTurn, nil
 	}
+	if stopped, err := w.stopByBudget(&now); err != nil || stopped {
+		return ParkAfterTurn, err
+	}
 	return Continue, nil
 }
 

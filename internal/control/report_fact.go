@@ -141,10 +141,13 @@ func (w *work) entry(r *fairlead.Run, e *Entry) error {
 		data = short
 	}
 	w.runRecord(r, e.Kind, data)
-	if e.Kind == fairlead.RecordUsage {
-		return w.runEvent(r, fairlead.RunEventUsage, nil)
+	if e.Kind != fairlead.RecordUsage {
+		return nil
 	}
-	return nil
+	if err := w.runEvent(r, fairlead.RunEventUsage, nil); err != nil {
+		return err
+	}
+	return w.used(r, e.Data)
 }
 
 // runRecord adds a record of what a run's agent did.

@@ -160,6 +160,15 @@ func (w *work) judged(t *turn) error {
 	if err != nil {
 		return err
 	}
+	if !completed {
+		stopped, err := w.stopByBudget(t.run)
+		if err != nil {
+			return err
+		}
+		if stopped {
+			return w.parkedByBudget(t)
+		}
+	}
 	if t.end.Failure == nil && !completed && t.a.Seat != "" {
 		if err := w.missingVerdict(t); err != nil {
 			return err

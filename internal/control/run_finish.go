@@ -2,6 +2,7 @@ package control
 
 import (
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/policy"
 )
 
 // finishRun makes a run final. For one that was claimed its process tree is dead: only here are checkout, slot and live
@@ -45,6 +46,9 @@ func (w *work) freeRows(r *fairlead.Run, becomes fairlead.RunStatus) error {
 		if err := drop(r.ID); err != nil {
 			return err
 		}
+	}
+	if err := w.charge(r, policy.WallTime(w.now.Sub(r.ClaimedAt))); err != nil {
+		return err
 	}
 	s, err := w.tx.LoadSession(r.Session)
 	if err != nil {
@@ -112,7 +116,7 @@ func (w *work) keepsPlace(r *fairlead.Run) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, check := range []func() ([]fairlead.Hold, error){g.archived, g.loop, g.blocked, g.request, g.paused, g.limited} {
+	for _, check := range []func() ([]fairlead.Hold, error){g.archived, g.loop, g.blocked, g.request, g.budget, g.paused, g.limited} {
 		holds, err := check()
 		if err != nil || len(holds) > 0 {
 			return false, err

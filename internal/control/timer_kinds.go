@@ -7,10 +7,11 @@ import "github.com/fairlead/fairlead"
 // timer due.
 func timerKinds() map[string]func(w *work, t fairlead.Timer) error {
 	return map[string]func(w *work, t fairlead.Timer) error{
-		fairlead.TimerRunDue:      func(w *work, t fairlead.Timer) error { return w.runDue(t.Ref) },
-		fairlead.TimerHold:        func(w *work, t fairlead.Timer) error { return w.holdOver(t.Ref) },
-		fairlead.TimerHeartbeat:   (*work).beatDue,
-		fairlead.TimerRoutine:     (*work).routineDue,
-		fairlead.TimerRoutineWait: (*work).waitingDue,
+		fairlead.TimerRunDue:       func(w *work, t fairlead.Timer) error { return w.runDue(t.Ref) },
+		fairlead.TimerHold:         func(w *work, t fairlead.Timer) error { return w.holdOver(t.Ref) },
+		fairlead.TimerHeartbeat:    (*work).beatDue,
+		fairlead.TimerRoutine:      (*work).routineDue,
+		fairlead.TimerRoutineWait:  (*work).waitingDue,
+		fairlead.TimerBudgetPeriod: func(w *work, t fairlead.Timer) error { return w.budgetPeriod(t) },
 	}
 }

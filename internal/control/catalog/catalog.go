@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/policy"
 	"github.com/fairlead/fairlead/internal/workflow"
 )
 
@@ -18,6 +19,7 @@ type Reader interface {
 	ListPeople(workspace string) ([]fairlead.PersonRecord, error)
 	ListWorkflows(workspace string) ([]fairlead.WorkflowVersion, error) // newest versions
 	WorkflowVersion(workspace, key string, version int) (fairlead.WorkflowVersion, error)
+	BudgetScopes(workspace string) ([]policy.Budget, error)
 }
 
 // Facts are a workspace at one revision. The caller must not change them.
@@ -28,7 +30,9 @@ type Facts struct {
 	Duties    map[string]string // duty -> agent key; of two agents the smaller key
 	People    map[string]bool
 	Workflows map[string]bool
-	newest    map[string]int
+	// Budgets says whose spending is limited on which meters: id, scope, ref and meter alone, which never change.
+	Budgets []policy.Budget
+	newest  map[string]int
 }
 
 // Newest returns the newest version number of a workflow, 0 if there is none.
@@ -120,6 +124,9 @@ func load(tx Reader, workspace string, revision int64) (*Facts, error) {
 		if holder, taken := f.Duties[a.Duty]; a.Duty != "" && (!taken || a.Key < holder) {
 			f.Duties[a.Duty] = a.Key
 		}
+	}
+	if f.Budgets, err = tx.BudgetScopes(workspace); err != nil {
+		return nil, err
 	}
 	people, err := tx.ListPeople(workspace)
 	if err != nil {

@@ -107,6 +107,7 @@ var reasonTexts = map[string]string{
 	"decision": "your verdict is asked for", "review": "your review is asked for", "answer": "your question was answered",
 	"blocker_resolved": "what blocked the task is cleared", "children_completed": "all children of the task have ended",
 	"heartbeat": "it is time to look at the task", "agent_error": "an agent failed on this task", "budget_alert": "a budget is nearly used up",
+	"budget":  "a budget that had stopped you lets you go on",
 	"started": "a person started you", "retry": "a person asks you to try again",
 }
 

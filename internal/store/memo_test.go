@@ -28,7 +28,7 @@ func TestMemoIsWhatTheDatabaseSays(t *testing.T) {
 		if _, err := tx.LockTask("tsk_1"); err != nil {
 			return err
 		}
-		if around, err := tx.Around("tsk_1", 1); err != nil || around != (Around{}) || !tx.memo.runsKnown {
+		if around, err := tx.Around("w", "tsk_1", 1); err != nil || around != (Around{}) || !tx.memo.runsKnown {
 			t.Errorf("around a new task: %+v, %v", around, err)
 		}
 		for i := range 60 {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -42,6 +43,7 @@ type App struct {
 	log      *slog.Logger
 	home     *home
 	db       *store.DB
+	lock     *store.HomeLock // of a home whose database is elsewhere
 	control  *control.Control
 	dispatch dispatch.Dispatcher
 	launcher *workspace.Launcher
@@ -69,6 +71,11 @@ func New(ctx context.Context, cfg *config.Config, o *Options) (a *App, err error
 	}()
 	if a.home, err = openHome(cfg.Home); err != nil {
 		return nil, err
+	}
+	if strings.Contains(cfg.Database, "://") && !strings.HasPrefix(cfg.Database, "sqlite:") {
+		if a.lock, err = store.LockHome(cfg.Home); err != nil {
+			return nil, err
+		}
 	}
 	if a.db, err = store.Open(ctx, cfg.Database, &store.Options{Exclusive: true}); err != nil {
 		return nil, err
@@ -139,13 +146,13 @@ func (a *App) Run(ctx context.Context) (err error) {
 	case <-ctx.Done():
 	case <-serving.Done():
 	}
-	late := a.drain(w)
+	late := a.drain(w, node)
 	stop()
 	return errors.Join(group.Wait(), late)
 }
 
 // drain is the first phase of a stop.
-func (a *App) drain(w *worker.Worker) error {
+func (a *App) drain(w *worker.Worker, node control.Node) error {
 	bounded, cancel := context.WithTimeout(context.Background(), a.cfg.Drain)
 	defer cancel()
 	a.log.Info("draining", "live_runs", w.Live(), "for", a.cfg.Drain)
@@ -153,7 +160,12 @@ func (a *App) drain(w *worker.Worker) error {
 	if err := w.Close(bounded); err != nil {
 		a.log.Warn("runs handed back", "error", err)
 	}
-	return stopped
+	// Nothing of this epoch works any more, and everybody may know.
+	buried := a.db.Write(context.Background(), func(tx *store.Tx) error {
+		_, err := tx.MarkDead(node.ID, node.Epoch)
+		return err
+	})
+	return errors.Join(stopped, buried)
 }
 
 // begin makes this start an epoch: the trees of earlier starts are dead before anything may be claimed, and what ran
@@ -172,7 +184,11 @@ func (a *App) begin(ctx context.Context) (control.Node, error) {
 	if err := a.control.Setup(ctx, setup); err != nil {
 		return control.Node{}, fmt.Errorf("set up: %w", err)
 	}
-	id, err := newNodeID()
+	// The home's lock is held, so whatever ran in it before is dead, wherever its database is.
+	if err := a.db.BuryEpochs(ctx, nodePrefix(a.home.mark)); err != nil {
+		return control.Node{}, fmt.Errorf("bury earlier epochs: %w", err)
+	}
+	id, err := newNodeID(a.home.mark)
 	if err != nil {
 		return control.Node{}, err
 	}
@@ -245,6 +261,9 @@ func (a *App) close() error {
 	}
 	if a.db != nil {
 		errs = append(errs, a.db.Close())
+	}
+	if a.lock != nil {
+		errs = append(errs, a.lock.Release())
 	}
 	return errors.Join(errs...)
 }

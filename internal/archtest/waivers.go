@@ -22,7 +22,7 @@ var waivers = []waiver{
 			"their own (read, catalog); the queue's side is the next that could, once its port to work is small.",
 	},
 	{
-		kind: "package", key: "internal/store", upTo: 5200,
+		kind: "package", key: "internal/store", upTo: 6000,
 		why: "Statements stand beside their scans as methods of one transaction type, so that the order of locks can be " +
 			"enforced; Go wants methods in the package of their type. The files are small, one a noun.",
 	},

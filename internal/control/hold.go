@@ -265,6 +265,7 @@ func (g *gate) place() ([]fairlead.Hold, error) {
 			return nil, err
 		}
 		h.Data["place"] = n
+		h.Text += fmt.Sprintf("; place %d in line", n)
 	}
 	return one(h)
 }

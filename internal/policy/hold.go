@@ -2,6 +2,9 @@ package policy
 
 import "github.com/fairlead/fairlead"
 
+// HoldBreaker is the kind of hold on an agent that failed too often in too short a time; see [Breaker].
+const HoldBreaker fairlead.HoldKind = "breaker"
+
 // holdText is what a hold says: why, and what releases it.
 type holdText struct{ text, release string }
 
@@ -31,6 +34,8 @@ func textOf(k fairlead.HoldKind) holdText {
 		return holdText{"the provider limits this account", "the limit resets and one probe run succeeds"}
 	case fairlead.HoldBudget:
 		return holdText{"a budget is used up", "the budget is raised or its period rolls over"}
+	case HoldBreaker:
+		return holdText{"the agent failed ten times within a minute", "its wait ends and one probe run succeeds, or a person resumes the agent"}
 	case fairlead.HoldArchived:
 		return holdText{"the task is archived", "nothing: archived tasks do no work"}
 	}

@@ -1,0 +1,172 @@
+package policy
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/fairlead/fairlead"
+)
+
+// TestR6_FailureTable: every class of errors has exactly one line, and what no time mends says what does.
+func TestR6_FailureTable(t *testing.T) {
+	t.Parallel()
+	want := map[fairlead.ErrorClass]Treatment{
+		fairlead.ClassTransient: TreatRetry, fairlead.ClassLimited: TreatHold, fairlead.ClassBudget: TreatPark, fairlead.ClassDenied: TreatDead,
+		fairlead.ClassConfiguration: TreatDead, fairlead.ClassAuthentication: TreatDead, fairlead.ClassUnknownModel: TreatDead,
+		fairlead.ClassEmpty: TreatRetry, fairlead.ClassTurnLimit: TreatRetry, fairlead.ClassRefusal: TreatRetry, fairlead.ClassFormat: TreatRetry,
+		fairlead.ClassStuck: TreatRetry, fairlead.ClassProgram: TreatPark, fairlead.ClassStopped: TreatDead, fairlead.ClassInterrupted: TreatRetry,
+	}
+	got := map[fairlead.ErrorClass]Treatment{}
+	for _, line := range FailureTable() {
+		if _, twice := got[line.Error]; twice {
+			t.Errorf("%s stands twice", line.Error)
+		}
+		got[line.Error] = line.Treatment
+		if (line.Remedy == "") != (line.Treatment == TreatRetry) {
+			t.Errorf("%s: %s with remedy %q", line.Error, line.Treatment, line.Remedy)
+		}
+		if Classify(line.Error) != line.Class {
+			t.Errorf("%s is classified otherwise", line.Error)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestR6_LadderEnds: whatever retries, there are four retries, each within a fifth of its rung, and then it is over.
+func TestR6_LadderEnds(t *testing.T) {
+	t.Parallel()
+	rungs := StandardLadder()
+	rapid.Check(t, func(t *rapid.T) {
+		class := rapid.SampledFrom(FailureTable()).Draw(t, "class")
+		spread := Spread(rapid.Float64Range(0, 1).Draw(t, "fraction"))
+		attempts := 0
+		for {
+			v := Judge(fairlead.Failure{Class: class.Error}, attempts, StandardLadder(), spread)
+			if v.Treatment != TreatRetry {
+				break
+			}
+			if attempts >= class.AtOnce {
+				d := rungs[attempts]
+				if low, high := d*8/10, d*12/10; v.After < low || v.After > high {
+					t.Fatalf("rung %d waits %v", attempts, v.After)
+				}
+			}
+			if !v.Attempt {
+				t.Fatal("a retry that is no attempt")
+			}
+			attempts++
+		}
+		most := map[Treatment]int{TreatRetry: 4, TreatHold: 4, TreatPark: class.AtOnce, TreatDead: 0}[class.Treatment]
+		if attempts != most {
+			t.Fatalf("%s: %d retries, want %d", class.Error, attempts, most)
+		}
+	})
+}
+
+func TestSpread(t *testing.T) {
+	t.Parallel()
+	for fraction, want := range map[float64]time.Duration{0: 96 * time.Second, 0.5: 2 * time.Minute, 1: 144 * time.Second} {
+		if got, _ := StandardLadder().Rung(0, Spread(fraction)); got != want {
+			t.Errorf("%v: got %v, want %v", fraction, got, want)
+		}
+	}
+	if got, _ := StandardLadder().Rung(0, math.NaN()); got != 2*time.Minute {
+		t.Errorf("not a number: %v", got)
+	}
+}
+
+func TestAgentLadder(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		retry []string
+		want  Ladder
+	}{
+		"standard": {nil, StandardLadder()},
+		"own":      {[]string{"0s", "90s", "1h30m"}, Ladder{0, 90 * time.Second, 90 * time.Minute}},
+	} {
+		got, err := AgentLadder(&fairlead.AgentProfile{Retry: c.retry})
+		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+	for _, rung := range []string{"", "5", "-1s", "soon"} {
+		if _, err := AgentLadder(&fairlead.AgentProfile{Retry: []string{rung}}); !fairlead.IsCode(err, fairlead.CodeInvalid) {
+			t.Errorf("%q: got %v, want invalid", rung, err)
+		}
+	}
+}
+
+// TestBreaker: ten fast failures within a minute open it once; slow ones, or ten in a longer time, do not.
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	every := func(d time.Duration, n int) []time.Time {
+		var times []time.Time
+		for i := range n {
+			times = append(times, noon.Add(time.Duration(i)*d))
+		}
+		return times
+	}
+	for name, c := range map[string]struct {
+		failures []time.Time
+		want     []time.Time
+	}{
+		"nine":            {every(time.Second, 9), nil},
+		"ten":             {every(time.Second, 10), []time.Time{noon.Add(9 * time.Second)}},
+		"ten in a minute": {every(time.Minute/9, 10), []time.Time{noon.Add(9 * (time.Minute / 9))}},
+		"too slow":        {every(time.Minute/9+1, 40), nil},
+		"counts anew":     {every(time.Second, 20), []time.Time{noon.Add(9 * time.Second), noon.Add(19 * time.Second)}},
+	} {
+		if diff := cmp.Diff(c.want, FoldBreaker(c.failures)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	var b Breaker
+	for i := range 20 {
+		open := false
+		if b, open = b.Failed(noon, noon.Add(time.Hour+time.Duration(i))); open || len(b) > 0 {
+			t.Fatal("runs of an hour count as fast failures")
+		}
+	}
+}
+
+// TestBreakerIsTheWindow: it opens exactly when some ten failures since it last opened lie within a minute.
+func TestBreakerIsTheWindow(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var times []time.Time
+		last := noon
+		for _, s := range rapid.SliceOfN(rapid.IntRange(0, 20_000), 0, 60).Draw(t, "gaps") {
+			last = last.Add(time.Duration(s) * time.Millisecond)
+			times = append(times, last)
+		}
+		var want []time.Time
+		from := 0
+		for i := range times {
+			if i-from >= BreakerFailures-1 && times[i].Sub(times[i-BreakerFailures+1]) <= BreakerWindow {
+				want, from = append(want, times[i]), i+1
+			}
+		}
+		if diff := cmp.Diff(want, FoldBreaker(times)); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestBreakerTimesOutOfOrder: two nodes may report in another order than it happened.
+func TestBreakerTimesOutOfOrder(t *testing.T) {
+	t.Parallel()
+	var b Breaker
+	for i := range 10 {
+		open := false
+		before := len(b)
+		if b, open = b.Failed(time.Time{}, noon.Add(-time.Duration(i)*time.Second)); open != (i == 9) {
+			t.Fatalf("failure %d: open %v after %d", i, open, before)
+		}
+	}
+}

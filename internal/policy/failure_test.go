@@ -69,6 +69,46 @@ func TestR6_LadderEnds(t *testing.T) {
 	})
 }
 
+// TestEarlyTryReturnsToItsRung: a person's message in back-off costs no attempt.
+func TestEarlyTryReturnsToItsRung(t *testing.T) {
+	t.Parallel()
+	l := StandardLadder()
+	f := fairlead.Failure{Class: fairlead.ClassTransient}
+	for attempt, want := range map[int]time.Duration{0: 2 * time.Minute, 1: 2 * time.Minute, 2: 10 * time.Minute, 4: 2 * time.Hour} {
+		if diff := cmp.Diff(Verdict{Treatment: TreatRetry, After: want}, JudgeEarly(f, attempt, l, 0)); diff != "" {
+			t.Errorf("attempt %d (-want +got):\n%s", attempt, diff)
+		}
+	}
+	if v := JudgeEarly(fairlead.Failure{Class: fairlead.ClassDenied}, 2, l, 0); v.Treatment != TreatDead || !v.Attempt {
+		t.Errorf("denied: %+v", v)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	if _, failed := Interrupted(2); failed {
+		t.Error("two interruptions are a failure")
+	}
+	f, failed := Interrupted(3)
+	if v := Judge(f, 0, StandardLadder(), 0); !failed || v.Treatment != TreatRetry || v.After != 2*time.Minute {
+		t.Errorf("three: %v, %+v", failed, v)
+	}
+}
+
+// TestR32_LimitWithoutReset: it climbs the ladder like any failure, and ends there.
+func TestR32_LimitWithoutReset(t *testing.T) {
+	t.Parallel()
+	for attempt, want := range StandardLadder() {
+		v := Judge(fairlead.Failure{Class: fairlead.ClassLimited}, attempt, StandardLadder(), 0)
+		if v.Treatment != TreatRetry || v.After != want || !v.Attempt {
+			t.Errorf("attempt %d: %+v", attempt, v)
+		}
+	}
+	if v := Judge(fairlead.Failure{Class: fairlead.ClassLimited}, 4, StandardLadder(), 0); v.Treatment != TreatDead {
+		t.Errorf("after the ladder: %+v", v)
+	}
+}
+
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	for fraction, want := range map[float64]time.Duration{0: 96 * time.Second, 0.5: 2 * time.Minute, 1: 144 * time.Second} {

@@ -135,7 +135,8 @@ func (h ProbeHold) Refused(run string, now time.Time, wait time.Duration) (Probe
 	return h, news
 }
 
-// next is when the following probe may go. The one that decides about the patience goes exactly at its end.
+// next is when the following probe may go. The one that decides about the patience goes exactly at its end, or at the
+// reset stated last if that comes later.
 func (h ProbeHold) next(now time.Time, wait time.Duration) time.Time {
 	next, stated := now.Add(h.Wait), now.Add(wait)
 	if end := h.Reset.Add(Patience()); !h.Reset.IsZero() && !h.Failed && now.Before(end) && next.After(end) {

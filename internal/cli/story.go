@@ -95,7 +95,7 @@ func tellRun(r fairlead.RecordView, f storyFields) string {
 	case fairlead.RecordMessage:
 		return "says: " + cut(f.Text, 200)
 	case fairlead.RecordEffectIntent:
-		return "calls " + f.Tool + " " + cut(string(f.Input), 140)
+		return "calls " + f.Tool + " " + cut(plain(f.Input), 140)
 	case fairlead.RecordEffectOutcome:
 		return "  " + told("%s: ", f.Outcome) + cut(f.Output, 140)
 	case fairlead.RecordCompleted:
@@ -130,4 +130,19 @@ func told(format, text string) string {
 		return ""
 	}
 	return fmt.Sprintf(format, text)
+}
+
+// plain writes JSON without the escapes that are meant for web pages.
+func plain(raw json.RawMessage) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return string(raw)
+	}
+	return b.String()
 }

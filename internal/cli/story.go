@@ -114,6 +114,24 @@ func tellRun(r fairlead.RecordView, f storyFields) string {
 	return strings.ReplaceAll(r.Kind, "_", " ") + told(" %s", cut(f.Text, 120))
 }
 
+// callText shows the arguments of a call as a person would write them: a command as such, everything else as JSON.
+func callText(input json.RawMessage) string {
+	var args map[string]any
+	if err := json.Unmarshal(input, &args); err != nil {
+		return string(input)
+	}
+	if command, ok := args["command"].(string); ok && len(args) == 1 {
+		return command
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(args); err != nil {
+		return string(input)
+	}
+	return strings.TrimSpace(b.String())
+}
+
 func answered(a fairlead.Answer) string {
 	var parts []string
 	for _, s := range []string{a.Verdict, a.Option, a.Text, a.Note, string(a.Values)} {

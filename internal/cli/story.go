@@ -95,7 +95,7 @@ func tellRun(r fairlead.RecordView, f storyFields) string {
 	case fairlead.RecordMessage:
 		return "says: " + cut(f.Text, 200)
 	case fairlead.RecordEffectIntent:
-		return "calls " + f.Tool + " " + cut(plain(f.Input), 140)
+		return "calls " + f.Tool + " " + cut(callText(f.Input), 140)
 	case fairlead.RecordEffectOutcome:
 		return "  " + told("%s: ", f.Outcome) + cut(f.Output, 140)
 	case fairlead.RecordCompleted:
@@ -117,19 +117,12 @@ func tellRun(r fairlead.RecordView, f storyFields) string {
 // callText shows the arguments of a call as a person would write them: a command as such, everything else as JSON.
 func callText(input json.RawMessage) string {
 	var args map[string]any
-	if err := json.Unmarshal(input, &args); err != nil {
-		return string(input)
+	if json.Unmarshal(input, &args) == nil && len(args) == 1 {
+		if command, ok := args["command"].(string); ok {
+			return command
+		}
 	}
-	if command, ok := args["command"].(string); ok && len(args) == 1 {
-		return command
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(args); err != nil {
-		return string(input)
-	}
-	return strings.TrimSpace(b.String())
+	return plain(input)
 }
 
 func answered(a fairlead.Answer) string {

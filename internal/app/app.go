@@ -216,7 +216,7 @@ func (a *App) worker(node control.Node) (*worker.Worker, error) {
 	}
 	return worker.New(worker.Deps{
 		Queue: a.control, Runtime: agent.NewRegistry(map[string]agent.Runtime{"auto": noAgent{}, "script": a.script}), Trees: trees, Tools: a.tools, Log: a.log,
-		Sessions: a.home.path(sessionsDir),
+		Sessions: a.home.path(sessionsDir), Claimed: a.metrics.Claim,
 	}, node, &worker.Options{Slots: a.cfg.Workers}), nil
 }
 

@@ -58,11 +58,6 @@ func newNodeID(mark string) (string, error) {
 	return nodePrefix(mark) + id, nil
 }
 
-// gauges are what the metrics read when they are asked.
-func (a *App) gauges(w *worker.Worker) {
-	a.metrics.Gauge("fairlead_live_runs", "Runs this node works on now.", func() float64 { return float64(w.Live()) })
-}
-
 // deliver is the sweep of the outbox: a trigger for another task is delivered right after the commit that caused it, and
 // this finds what a crash or an error left behind.
 func (a *App) deliver(ctx context.Context) error {

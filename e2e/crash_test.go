@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +53,7 @@ func TestS4_KillFiftyTimes(t *testing.T) {
 	}
 	whole(t, filepath.Join(s.home, "fairlead.db"))
 	s = s.again(options{})
+	s.comesToRest(t)
 	acks.check(t, s)
 	s.nothingTwice(t, effects)
 }
@@ -165,21 +167,34 @@ func whole(t *testing.T, path string) {
 	}
 }
 
-// nothingTwice lets the work that is left come to rest, then counts: every comment once, every effect once.
+// comesToRest lets the agents take nothing new and waits until none is at work.
+func (s *server) comesToRest(t *testing.T) {
+	t.Helper()
+	for _, agent := range []string{"crash-worker", "crash-reviewer"} {
+		must(s.client.PauseAgent(t.Context(), agent, fairlead.PauseBody{}))(t)
+	}
+	s.until("rest", []string{"runs"}, func(ctx context.Context) (bool, error) {
+		live := 0
+		for _, status := range []string{"claimed", "running", "stopping"} {
+			p, err := s.client.ListRuns(ctx, client.RunQuery{Status: status})
+			if err != nil {
+				return false, err
+			}
+			live += len(p.Items)
+		}
+		return live == 0, nil
+	})
+}
+
+// nothingTwice counts what happened: every comment once; every tool call settled once, never begun again after that, and
+// with no more traces outside than it was begun.
 func (s *server) nothingTwice(t *testing.T, effects string) {
 	t.Helper()
-	ran := map[string]int{}
-	b, err := os.ReadFile(effects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(b)) {
-		ran[strings.TrimSpace(line)]++
-	}
 	tasks := all(t, func(ctx context.Context, cursor string) (fairlead.Page[fairlead.TaskView], error) {
 		return s.client.ListTasks(ctx, client.TaskQuery{Workflow: "crash", Page: client.Page{Cursor: cursor, Limit: 200}})
 	})
 	settled := 0
+	calls := map[string]*effect{}
 	for _, task := range tasks {
 		texts := map[string]int{}
 		for _, c := range must(s.client.Comments(t.Context(), task.ID))(t) {
@@ -187,37 +202,112 @@ func (s *server) nothingTwice(t *testing.T, effects string) {
 				t.Errorf("%s: the comment %q is there twice", task.Identifier, c.Text)
 			}
 		}
-		settled += s.recordedOnce(t, task.ID)
+		settled += s.effects(t, task.ID, calls)
 		s.replaysUnlessLive(t, task)
 	}
-	t.Logf("%d tasks, %d tool calls on record, %d effects", len(tasks), settled, len(ran))
-	if len(tasks) < kills || settled == 0 {
-		t.Errorf("too little happened: %d tasks, %d tool calls", len(tasks), settled)
-	}
-	for line, n := range ran {
-		if n > 1 {
-			t.Logf("the effect %q was begun %d times: its outcome was not on record when the server died", line, n)
+	traces := readEffects(t, effects)
+	again := 0
+	for key, n := range traces {
+		c := calls[key]
+		switch {
+		case c == nil:
+			t.Errorf("%s happened and is not on record", key)
+		case n > c.begun:
+			t.Errorf("%s happened %d times and was begun %d times", key, n, c.begun)
+		case n > 1:
+			again++ // it was cut off before its outcome was on record
 		}
+	}
+	for key, c := range calls {
+		if c.settled == 1 && c.ok && traces[key] == 0 {
+			t.Errorf("%s is settled and left no trace", key)
+		}
+	}
+	t.Logf("%d tasks, %d settled calls, %d traces outside, %d of them of calls that were cut off and begun again", len(tasks), settled, len(traces), again)
+	if len(tasks) < kills || settled == 0 || len(traces) == 0 {
+		t.Error("too little happened")
 	}
 }
 
-// recordedOnce checks that no call has two outcomes on record, and returns how many have one.
-func (s *server) recordedOnce(t *testing.T, task string) int {
+// effect is what a journal says of one call that leaves a trace.
+type effect struct {
+	begun, settled int
+	ok             bool
+}
+
+// effects reads the calls of a task's journal into all, by run and label, and returns how many are settled.
+func (s *server) effects(t *testing.T, task string, all map[string]*effect) (settled int) {
 	t.Helper()
-	outcomes := map[string]int{}
+	byCall := map[string]*effect{}
 	for _, r := range s.journal(task) {
-		if r.Kind != fairlead.RecordEffectOutcome {
+		var d struct {
+			Call, Outcome string
+			Input         struct{ Command string }
+		}
+		if r.Kind != fairlead.RecordEffectIntent && r.Kind != fairlead.RecordEffectOutcome {
 			continue
 		}
-		var d struct{ Call string }
 		if err := json.Unmarshal(r.Data, &d); err != nil {
 			t.Fatal(err)
 		}
-		if outcomes[d.Call]++; outcomes[d.Call] > 1 {
-			t.Errorf("the call %s of %s is settled twice", d.Call, task)
+		c := byCall[d.Call]
+		if c == nil {
+			c = &effect{}
+			byCall[d.Call] = c
+		}
+		if c.settled > 0 {
+			t.Errorf("the call %s of %s is on record as settled, and then once more as %s", d.Call, task, r.Kind)
+		}
+		if r.Kind == fairlead.RecordEffectOutcome {
+			// A call that a stop cancelled may have no trace, and is begun again if its turn goes on.
+			if d.Outcome != "cancelled" {
+				c.settled, c.ok = 1, d.Outcome == "ok"
+				settled++
+			}
+			continue
+		}
+		c.begun++
+		if m := trace.FindStringSubmatch(d.Input.Command); m != nil {
+			key := r.Run + " " + m[1]
+			if all[key] != nil && all[key] != c {
+				t.Errorf("%s: the run did the whole turn twice:\n%s", key, s.story(task, r.Run))
+			}
+			all[key] = c
 		}
 	}
-	return len(outcomes)
+	return settled
+}
+
+// story is what a task's journal says of a run, in short.
+func (s *server) story(task, run string) string {
+	var b strings.Builder
+	for _, r := range s.journal(task) {
+		if r.Run == run {
+			fmt.Fprintf(&b, "%d %s %s\n", r.Seq, r.Kind, string(r.Data[:min(len(r.Data), 160)]))
+		}
+	}
+	for _, e := range must(s.client.RunEvents(s.t.Context(), run, 0))(s.t).Items {
+		fmt.Fprintf(&b, "  %s %s %v\n", e.At.Format("05.000"), e.Kind, e.Data)
+	}
+	return b.String()
+}
+
+// trace finds the label of a command that leaves one.
+var trace = regexp.MustCompile(`FAIRLEAD_EXECUTION (\w+)`)
+
+// readEffects counts the traces by run and label; the name of an execution is its run's with the number of the claim.
+func readEffects(t *testing.T, path string) map[string]int {
+	t.Helper()
+	n := map[string]int{}
+	for line := range strings.Lines(string(must(os.ReadFile(path))(t))) {
+		execution, label, ok := strings.Cut(strings.TrimSpace(line), " ")
+		run, _, _ := strings.Cut(strings.TrimPrefix(execution, "exe_"), "_")
+		if !ok {
+			continue // cut off in the middle of the line
+		}
+		n["run_"+run+" "+label]++
+	}
+	return n
 }
 
 // replaysUnlessLive compares journal and task of tasks that nobody works on now.

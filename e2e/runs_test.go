@@ -155,7 +155,9 @@ func TestR33_ContentInFlight(t *testing.T) {
 		s.comment(task.ID, "precious words")
 		runs := s.awaitRuns(task.ID, "the failure", func(r []fairlead.RunView) bool { return len(r) == 1 && r[0].FinishedAt != nil })
 		must(s.client.RetryRun(t.Context(), runs[0].ID, fairlead.OpBody{}))(t)
-		s.awaitRuns(task.ID, "the next try", func(r []fairlead.RunView) bool { return len(r) == 2 && r[0].FinishedAt != nil && r[1].FinishedAt != nil })
+		s.awaitRuns(task.ID, "the next try", func(r []fairlead.RunView) bool {
+			return len(r) == 2 && r[0].FinishedAt != nil && r[1].FinishedAt != nil
+		})
 		if p := s.prompts(task.ID); len(p) != 2 || !strings.Contains(p[0], "precious") || !strings.Contains(p[1], "precious") {
 			t.Errorf("prompts: %q", p)
 		}

@@ -77,36 +77,38 @@ func TestR11_KilledWhileQueued(t *testing.T) {
 // dead.
 func TestR11_R38_A23_KilledWhileRunning(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	s := start(t, options{})
-	s.agent("busy", g.waits(""))
-	s.save(oneStep("busy"))
-	task := s.task("one")
-	const deaths = 2 // the third in a row counts as a failure
-	for n := 1; n <= deaths; n++ {
-		g.here(n)
-		s.kill()
-		if n%2 == 0 {
-			poll(t, "the end of the tree without a server", 5*time.Second, func() bool { return len(s.marked()) == 0 })
+	databases(t, func(t *testing.T, db string) {
+		g := newGate(t)
+		s := start(t, options{db: db})
+		s.agent("busy", g.waits(""))
+		s.save(oneStep("busy"))
+		task := s.task("one")
+		const deaths = 2 // the third in a row counts as a failure
+		for n := 1; n <= deaths; n++ {
+			g.here(n)
+			s.kill()
+			if n%2 == 0 {
+				poll(t, "the end of the tree without a server", 5*time.Second, func() bool { return len(s.marked()) == 0 })
+			}
+			s = s.again(options{db: db})
+			s.reborn()
 		}
-		s = s.again(options{})
-		s.reborn()
-	}
-	g.here(deaths + 1)
-	if n := g.count("overlap"); n > 0 {
-		t.Errorf("%d times the old tree was alive when the work went on", n)
-	}
-	g.open()
-	s.at(task.ID, "done")
-	runs := must(s.client.TaskRuns(t.Context(), task.ID))(t)
-	if len(runs) != 1 || runs[0].Attempt != 0 || runs[0].Status != fairlead.RunSucceeded {
-		t.Errorf("runs: %s", asJSON(t, runs))
-	}
-	if n := g.count("through"); n != 1 {
-		t.Errorf("the tool call ended %d times", n)
-	}
-	poll(t, "the end of the tree", 5*time.Second, func() bool { return len(s.marked()) == 0 })
-	s.replays(t, task.ID)
+		g.here(deaths + 1)
+		if n := g.count("overlap"); n > 0 {
+			t.Errorf("%d times the old tree was alive when the work went on", n)
+		}
+		g.open()
+		s.at(task.ID, "done")
+		runs := must(s.client.TaskRuns(t.Context(), task.ID))(t)
+		if len(runs) != 1 || runs[0].Attempt != 0 || runs[0].Status != fairlead.RunSucceeded {
+			t.Errorf("runs: %s", asJSON(t, runs))
+		}
+		if n := g.count("through"); n != 1 {
+			t.Errorf("the tool call ended %d times", n)
+		}
+		poll(t, "the end of the tree", 5*time.Second, func() bool { return len(s.marked()) == 0 })
+		s.replays(t, task.ID)
+	})
 }
 
 // Three interruptions in a row of one assignment are a failure: with no retry left the run is dead, and tells it once.

@@ -123,19 +123,18 @@ func (a *App) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	w, err := a.worker(node)
+	trees, err := a.trees()
 	if err != nil {
 		return err
 	}
+	w := a.worker(node, trees)
 	a.control.SetLauncher(w)
 	defer a.control.SetLauncher(nil)
 	// What serves ends only after the drain: a run that drains still reports, and people may still ask.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	group, serving := errgroup.WithContext(serving)
-	if err := a.serve(serving, group, w); err != nil {
-		return err
-	}
+	a.serve(serving, group, w, trees)
 	if err := a.dispatch.Start(serving, w.Look, nil); err != nil {
 		return err
 	}
@@ -206,7 +205,8 @@ func (a *App) begin(ctx context.Context) (control.Node, error) {
 	return node, nil
 }
 
-func (a *App) worker(node control.Node) (*worker.Worker, error) {
+// trees opens the directories tasks are worked in. What a killed server left half-made is swept.
+func (a *App) trees() (*workspace.Manager, error) {
 	trees, err := workspace.NewManager(a.home.path(worktreesDir), nil)
 	if err != nil {
 		return nil, err
@@ -214,14 +214,18 @@ func (a *App) worker(node control.Node) (*worker.Worker, error) {
 	if _, err := trees.SweepScratch(); err != nil {
 		return nil, fmt.Errorf("sweep scratch trees: %w", err)
 	}
+	return trees, nil
+}
+
+func (a *App) worker(node control.Node, trees *workspace.Manager) *worker.Worker {
 	return worker.New(worker.Deps{
 		Queue: a.control, Runtime: agent.NewRegistry(map[string]agent.Runtime{"auto": noAgent{}, "script": a.script}), Trees: trees, Tools: a.tools, Log: a.log,
 		Sessions: a.home.path(sessionsDir), Claimed: a.metrics.Claim,
-	}, node, &worker.Options{Slots: a.cfg.Workers}), nil
+	}, node, &worker.Options{Slots: a.cfg.Workers})
 }
 
 // serve starts what answers and what keeps time.
-func (a *App) serve(ctx context.Context, group *errgroup.Group, w *worker.Worker) error {
+func (a *App) serve(ctx context.Context, group *errgroup.Group, w *worker.Worker, trees *workspace.Manager) {
 	signals := a.db.Signals()
 	events := hub.New(eventLog{a.db}, signals.C(store.TopicEvents), &hub.Options{Log: a.log})
 	deps := api.DepsOf(a.control, events)
@@ -242,7 +246,7 @@ func (a *App) serve(ctx context.Context, group *errgroup.Group, w *worker.Worker
 	group.Go(func() error { return a.control.RunTimers(ctx) })
 	group.Go(func() error { return a.deliver(ctx) })
 	group.Go(func() error { return a.notify(ctx) })
-	return nil
+	group.Go(func() error { return a.janitor(ctx, events, trees) })
 }
 
 // close lets go of everything that New took.

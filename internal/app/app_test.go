@@ -68,3 +68,46 @@ func TestNotifyLeavesAServerWithoutAnyPolling(t *testing.T) {
 		t.Errorf("got %v", body)
 	}
 }
+
+// A22: archiving a task takes its tree away and loses nothing: what was not committed is on a rescue ref.
+func TestA22_ArchivingRescuesADirtyTree(t *testing.T) {
+	t.Parallel()
+	c := serve(t)
+	repo := filepath.Join(t.TempDir(), "repo")
+	if err := demoRepository(t.Context(), repo); err != nil {
+		t.Fatal(err)
+	}
+	agent := "agent: messy\nadapter: script\nscript:\n  - do: [{tool: {name: write_file, args: {path: work.txt, content: precious}}}]\n"
+	flow := "workflow: mess\nstart: a\nsteps:\n  - {key: a, agent: messy, on: {enter: [{queue_run: {to: primary}}], turn_complete: [{move: {to: b}}]}}\n  - {key: b}\n"
+	if _, err := c.ApplyAgent(t.Context(), fairlead.AgentBody{Source: agent}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.SaveWorkflow(t.Context(), fairlead.WorkflowBody{Source: flow}); err != nil {
+		t.Fatal(err)
+	}
+	task, err := c.CreateTask(t.Context(), fairlead.NewTask{Title: "Mess", Workflow: "mess", Repository: &fairlead.Repository{Path: repo}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ev, err := range c.Events(t.Context(), "0-0", "task:"+task.ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = ev
+		if now, err := c.GetTask(t.Context(), task.ID); err != nil || now.Step == "b" && now.State == fairlead.StateTodo {
+			break
+		}
+	}
+	if _, err := c.Archive(t.Context(), task.ID, fairlead.OpBody{}); err != nil {
+		t.Fatal(err)
+	}
+	ref := ""
+	for ref == "" { // git has no signal to wait for; each look is a process of its own
+		if ref, err = git(t.Context(), repo, "for-each-ref", "--format=%(refname)", "refs/fairlead/rescue"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := git(t.Context(), repo, "show", ref+":work.txt"); err != nil || text != "precious" {
+		t.Errorf("got %q, %v on %s, want what was not committed", text, err, ref)
+	}
+}

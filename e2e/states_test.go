@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -179,7 +178,7 @@ func TestR11_KilledWhileParked(t *testing.T) {
 	s = s.again(options{})
 	s.reborn()
 	is := must(s.client.GetRequest(t.Context(), was.ID))(t)
-	if asJSON(t, is) != asJSON(t, must(s.client.GetRequest(t.Context(), was.ID))(t)) || is.State != fairlead.RequestOpen {
+	if asJSON(t, is) != asJSON(t, was) || is.State != fairlead.RequestOpen {
 		t.Errorf("the request is %s", asJSON(t, is))
 	}
 	must(s.client.Answer(t.Context(), was.ID, fairlead.AnswerBody{Answer: fairlead.Answer{Text: "the blue one"}}))(t)
@@ -221,22 +220,4 @@ func (s *server) prompts(task string) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// liveTurns is how many turns of a task are open, by its journal.
-func (s *server) liveTurns(ctx context.Context, task string) int {
-	p, err := s.client.Journal(ctx, task, 0, 200)
-	if err != nil {
-		return 0
-	}
-	n := 0
-	for _, r := range p.Items {
-		switch r.Kind {
-		case fairlead.RecordTurnStarted:
-			n++
-		case fairlead.RecordTurnEnded:
-			n--
-		}
-	}
-	return n
 }

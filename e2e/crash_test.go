@@ -81,8 +81,9 @@ func (s *server) loadAndKill(acks *ackLog, random *rand.Rand, o options) *server
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.t.Context())
 	var clients sync.WaitGroup
-	for i := range 6 {
-		clients.Go(func() { s.load(ctx, acks, rand.New(rand.NewPCG(random.Uint64(), uint64(i)))) })
+	for range 6 {
+		own := rand.New(rand.NewPCG(random.Uint64(), 0))
+		clients.Go(func() { s.load(ctx, acks, own) })
 	}
 	work := time.Duration(80+random.IntN(500)) * time.Millisecond
 	if o.db != "" {

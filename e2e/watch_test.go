@@ -104,7 +104,7 @@ func TestDemo(t *testing.T) {
 		code        int
 		wants       []string
 	}{
-		{"auto", "", []string{"demo", "--answer", "auto"}, 0, []string{"rejected", "→ done", `calls shell {"command":"git add -A && git commit`, "is done. On branch fairlead/FL-1-", "2 files changed"}},
+		{"auto", "", []string{"demo", "--answer", "auto"}, 0, []string{"rejected", "→ done", "git add -A && git commit", "is done. On branch fairlead/FL-1-", "2 files changed"}},
 		{"ask", "what?\n1\napprove\n", []string{"demo", "--answer", "ask"}, 0, []string{"1 approve   2 reject", "is done. On branch"}},
 		{"nobody", "", []string{"demo", "--answer", "ask"}, 5, nil},
 		{"wrong", "", []string{"demo", "--answer", "perhaps"}, 2, nil},

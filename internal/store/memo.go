@@ -15,6 +15,8 @@ type memo struct {
 	task      string // locked
 	runs      []fairlead.Run
 	runsKnown bool
+	// lines are the numbers of the last lines this transaction wrote to the logs of runs; 0 = the run is new.
+	lines map[string]int64
 
 	workspace string
 	revision  int64
@@ -36,6 +38,14 @@ func (m *memo) locked() { m.workspace, m.aroundOf = "", aroundKey{} }
 
 // lockedTask notes that the task is locked, or was made in this transaction.
 func (m *memo) lockedTask(id string) { *m = memo{task: id} }
+
+// wrote notes the number of a run's last line.
+func (m *memo) wrote(run string, seq int64) {
+	if m.lines == nil {
+		m.lines = map[string]int64{}
+	}
+	m.lines[run] = seq
+}
 
 // forgetRuns is for statements that change runs without naming them.
 func (m *memo) forgetRuns() { m.runs, m.runsKnown = nil, false }

@@ -78,8 +78,16 @@ func memoChange(tx *Tx, random *rand.Rand, i int) error {
 		return err
 	}
 	at := tx.Now()
-	return tx.InsertRun(&fairlead.Run{
+	if err := tx.InsertRun(&fairlead.Run{
 		ID: "run_" + id, Workspace: "w", Task: task, Assignment: "asg_" + id, Visit: 1, Status: fairlead.RunQueued, Reason: "r", Due: true, DueAt: at,
 		RequestedAt: at,
-	})
+	}); err != nil {
+		return err
+	}
+	for want := range random.Int64N(3) {
+		if seq, err := tx.AppendRunEvent("run_"+id, "line", nil); err != nil || seq != want+1 {
+			return fmt.Errorf("got line %d, %w; want %d", seq, err, want+1)
+		}
+	}
+	return nil
 }

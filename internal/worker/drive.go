@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -115,7 +116,7 @@ func (d *drive) prompt(ctx context.Context, transcript agent.Transcript) (agent.
 		return p, fmt.Errorf("read session: %w", err)
 	}
 	if d.c.Interrupted {
-		p.ID = goesOn(entries, p.ID, fmt.Sprintf("%s_%d", d.c.Run.ID, d.c.Run.Fence.Number-1))
+		p.ID = goesOn(entries, p.ID, unheard(d.c))
 	}
 	p.Text = buildPrompt(promptInput{
 		Task: d.c.Task, Step: d.c.Step, Assignment: d.c.Assignment, Session: d.c.Session, Profile: d.c.Agent, Wakes: d.c.Wakes,
@@ -124,14 +125,32 @@ func (d *drive) prompt(ctx context.Context, transcript agent.Transcript) (agent.
 	return p, nil
 }
 
-// goesOn names the turn that a claim after an interruption goes on with: the session's last turn if it is open, or if it
-// is the interrupted claim's own and only its end was not heard. Otherwise the turn is a new one.
-func goesOn(entries []agent.Entry, fresh, interrupted string) string {
+// goesOn names the turn that a claim after an interruption goes on with: the session's last turn if it is open, or if
+// only its end was not heard. Otherwise the turn is a new one.
+func goesOn(entries []agent.Entry, fresh string, unheard map[string]bool) string {
 	turn, ended := agent.LastTurn(entries)
-	if len(turn) > 0 && (!ended || turn[0].PromptID == interrupted) {
+	if len(turn) > 0 && (!ended || unheard[turn[0].PromptID]) {
 		return turn[0].PromptID
 	}
 	return fresh
+}
+
+// unheard names the prompts of the run's claims that began a turn of which no end is on record. A turn that was cut off
+// twice bears the name of its first claim.
+func unheard(c *control.Claimed) map[string]bool {
+	found := map[string]bool{}
+	for _, r := range c.Own {
+		switch r.Kind {
+		case fairlead.RecordTurnEnded:
+			clear(found)
+		case fairlead.RecordTurnStarted:
+			var d struct{ Fence int64 }
+			if json.Unmarshal(r.Data, &d) == nil {
+				found[fmt.Sprintf("%s_%d", r.Run, d.Fence)] = true
+			}
+		}
+	}
+	return found
 }
 
 // authority is what the run's tools act with. The start of the turn may have carried the run into another visit.

@@ -18,7 +18,6 @@ import (
 	"github.com/fairlead/fairlead/internal/config"
 	"github.com/fairlead/fairlead/internal/control"
 	"github.com/fairlead/fairlead/internal/dispatch"
-	"github.com/fairlead/fairlead/internal/dispatch/local"
 	"github.com/fairlead/fairlead/internal/hub"
 	"github.com/fairlead/fairlead/internal/store"
 	"github.com/fairlead/fairlead/internal/telemetry"
@@ -81,7 +80,9 @@ func New(ctx context.Context, cfg *config.Config, o *Options) (a *App, err error
 			return nil, err
 		}
 	}
-	a.dispatch = local.New(a.db, &local.Options{NoSweep: a.opts.NoSweep, Log: a.log})
+	if a.dispatch, err = a.dispatcher(ctx); err != nil {
+		return nil, err
+	}
 	a.control = control.New(control.Deps{DB: a.db, Dispatch: a.dispatch, Log: a.log}, nil)
 	a.launcher = workspace.NewLauncher(a.home.mark, nil)
 	if err := a.agents(); err != nil {
@@ -242,7 +243,7 @@ func (a *App) serve(ctx context.Context, group *errgroup.Group, seat *seat) {
 	if a.db.Dialect() != sqlite {
 		group.Go(func() error { return seat.keep(ctx) })
 	}
-	group.Go(func() error { return a.deliver(ctx) })
+	group.Go(func() error { return a.pruneWire(ctx) })
 	group.Go(func() error { return a.notify(ctx) })
 	group.Go(func() error { return a.janitor(ctx, events, seat.trees) })
 }

@@ -47,7 +47,7 @@ func (a *App) notify(ctx context.Context) error {
 	}
 }
 
-// notifyAll tries each waiting webhook once. One that fails does not stop the others.
+// notifyAll tries each waiting webhook once, unless another node does. One that fails does not stop the others.
 func (a *App) notifyAll(ctx context.Context, sender *http.Client) error {
 	rows, err := a.control.PendingNotifies(ctx, notifyBatch)
 	if err != nil {
@@ -56,6 +56,11 @@ func (a *App) notifyAll(ctx context.Context, sender *http.Client) error {
 	var errs []error
 	for _, row := range rows {
 		if row.Attempts > 0 && time.Since(row.CreatedAt) < backoff(row.Attempts) {
+			continue
+		}
+		taken, err := a.control.TakeNotify(ctx, row)
+		if err != nil || !taken {
+			errs = append(errs, err)
 			continue
 		}
 		if failed := send(ctx, sender, a.home.hooks, row); failed != nil {

@@ -58,24 +58,6 @@ func newNodeID(mark string) (string, error) {
 	return nodePrefix(mark) + id, nil
 }
 
-// deliver is the sweep of the outbox: a trigger for another task is delivered right after the commit that caused it, and
-// this finds what a crash or an error left behind.
-func (a *App) deliver(ctx context.Context) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(deliverEvery):
-		}
-		if err := a.control.DeliverOutbox(ctx); err != nil && ctx.Err() == nil {
-			a.log.Error("deliver outbox", "error", err)
-		}
-	}
-}
-
-// deliverEvery is the pause between two sweeps.
-const deliverEvery = 30 * time.Second
-
 // eventLog shows the store's event log to the hub.
 type eventLog struct{ db *store.DB }
 

@@ -23,10 +23,19 @@ type Config struct {
 	LogLevel string        // debug | info | warn | error
 	LogJSON  bool          // log lines as JSON
 	Drain    time.Duration // how long SIGTERM waits for live runs
+	Retain   Retain        // how long what has ended is kept
 	Token    string        // of a client, for commands that talk to a server
 	URL      string        // server that commands talk to
 
 	values []Value
+}
+
+// Retain says for how long what has ended is kept; 0 keeps it for ever. Journals, tasks and the audit stay anyway.
+type Retain struct {
+	Runs       time.Duration // ended runs with their logs
+	Events     time.Duration // the event log: a client away for longer reads everything anew
+	Operations time.Duration // operation ids, and delivered triggers: nothing may be sent again after it
+	Wire       time.Duration // what agents said, byte by byte, on this node
 }
 
 // Value is one effective setting and where it comes from: default, file, environment or flag.
@@ -153,6 +162,11 @@ func settings(userDir string) []setting {
 			c.Drain, err = time.ParseDuration(v)
 			return err
 		}},
+		{"retain_runs", "days that ended runs are kept; 0 keeps them for ever", text("90"), days(0, func(c *Config) *time.Duration { return &c.Retain.Runs })},
+		{"retain_events", "days that the event log is kept; 0 keeps it for ever", text("30"), days(0, func(c *Config) *time.Duration { return &c.Retain.Events })},
+		{"retain_operations", "days in which a command sent again under its operation id is recognised, at least 2; 0 is for ever", text("30"),
+			days(2, func(c *Config) *time.Duration { return &c.Retain.Operations })},
+		{"retain_wire", "days that the raw output of agents is kept on this node; 0 keeps it for ever", text("14"), days(0, func(c *Config) *time.Duration { return &c.Retain.Wire })},
 		{"url", "server that commands talk to", func(c *Config) string { return "http://" + c.Addr }, func(c *Config, v string) error {
 			c.URL = strings.TrimRight(v, "/")
 			return checkURL(v)
@@ -171,6 +185,18 @@ func tokenFile(c *Config) string {
 		return ""
 	}
 	return strings.TrimSpace(string(b))
+}
+
+// days reads a number of days; 0 is always allowed, less than least is not.
+func days(least int, field func(*Config) *time.Duration) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := number(v, 0, 36500)
+		if err == nil && n != 0 && n < least {
+			err = fmt.Errorf("less than %d days", least)
+		}
+		*field(c) = time.Duration(n) * 24 * time.Hour
+		return err
+	}
 }
 
 func number(v string, low, high int) (int, error) {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead"
 )
@@ -55,6 +56,8 @@ func TestRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		"bad address":  "addr: nowhere\n",
 		"bad number":   "workers: many\n",
 		"no workers":   "workers: 0\n",
+		"short memory": "retain_operations: 1\n",
+		"no days":      "retain_runs: -1\n",
 		"nested value": "addr: {host: x}\n",
 		"home in file": "home: /tmp\n",
 		"bad database": "database: mysql://x\n",
@@ -89,5 +92,19 @@ func TestTokenComesFromTheHome(t *testing.T) {
 		if v.Key == "token" && !v.Secret() {
 			t.Error("the token is not marked secret")
 		}
+	}
+}
+
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	write(t, home, "retain_runs: 0\nretain_operations: 2\n")
+	c, err := Load(Sources{Flags: map[string]string{"home": home}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const day = 24 * time.Hour
+	if want := (Retain{Runs: 0, Events: 30 * day, Operations: 2 * day, Wire: 14 * day}); c.Retain != want {
+		t.Errorf("got %+v, want %+v", c.Retain, want)
 	}
 }

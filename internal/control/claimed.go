@@ -36,6 +36,8 @@ type Claimed struct {
 
 	Children []store.Link
 	Blockers []store.Link
+	// Summary is the workspace as the agent of a coordination task sees it; nil for any other task.
+	Summary *Summary
 }
 
 // guestContext bounds the records of a failed session that a guest gets to see.
@@ -63,7 +65,7 @@ func (w *work) claimed(r *fairlead.Run, agent fairlead.AgentProfile, news *conte
 		return nil, err
 	}
 	k.Step = k.Workflow.Step(r.Step)
-	for _, load := range []func(*Claimed) error{w.claimedSeat, w.claimedWakes, w.claimedAnswers, w.claimedEdges} {
+	for _, load := range []func(*Claimed) error{w.claimedSeat, w.claimedWakes, w.claimedAnswers, w.claimedEdges, w.claimedSummary} {
 		if err := load(k); err != nil {
 			return nil, err
 		}

@@ -30,6 +30,7 @@ type nodeBase interface {
 	bury(ctx context.Context, node string, epoch int64) error
 	setClock(ctx context.Context, n Node, offset time.Duration) error
 	Recover(ctx context.Context, n Node) error
+	DeliverOutbox(ctx context.Context) error
 }
 
 // keeper keeps one epoch alive and watches the others.
@@ -161,6 +162,12 @@ func (k *keeper) inherit(ctx context.Context, dead []beat) {
 		}
 		if err := k.base.Recover(ctx, k.node); err != nil && ctx.Err() == nil {
 			k.log.Error("take runs over", "error", err)
+		}
+		if len(dead) == 0 {
+			return
+		}
+		if err := k.base.DeliverOutbox(ctx); err != nil && ctx.Err() == nil {
+			k.log.Error("deliver what a dead node left", "error", err)
 		}
 	})
 }

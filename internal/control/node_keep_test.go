@@ -79,6 +79,8 @@ func (s *shared) Recover(_ context.Context, n Node) error {
 	return nil
 }
 
+func (s *shared) DeliverOutbox(context.Context) error { return nil }
+
 func (s *shared) set(fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,12 +24,21 @@ func (c *Control) NotifySent(ctx context.Context, row fairlead.Outbox) error {
 	return c.db.Write(ctx, func(tx *storeTx) error { return tx.OutboxDone(row.ID, "") })
 }
 
-// NotifyFailed counts a try that came to nothing. After the last one the row is closed and the inbox says so.
+// TakeNotify gives the next try of a webhook to this node; false: another one has it, or it was sent.
+func (c *Control) TakeNotify(ctx context.Context, row fairlead.Outbox) (taken bool, err error) {
+	err = c.db.Write(ctx, func(tx *storeTx) (err error) {
+		taken, err = tx.TakeOutbox(row.ID, row.Attempts)
+		return err
+	})
+	return taken, err
+}
+
+// NotifyFailed says that a try, taken with row, came to nothing. After the last one the row is closed and the inbox says so.
 func (c *Control) NotifyFailed(ctx context.Context, row fairlead.Outbox, why string) error {
+	if row.Attempts+1 < MaxNotifyTries {
+		return nil
+	}
 	return c.db.Write(ctx, func(tx *storeTx) error {
-		if row.Attempts+1 < MaxNotifyTries {
-			return tx.OutboxFailed(row.ID)
-		}
 		w := &work{c: c, ctx: ctx, tx: tx, meta: Meta{Workspace: row.Workspace, Actor: fairlead.Engine(), Op: row.Op}}
 		if err := w.begin0(row.Task); err != nil {
 			return err

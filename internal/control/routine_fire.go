@@ -33,7 +33,7 @@ func (w *work) fireRoutine(r *fairlead.Routine, f firing) (fired, error) {
 	}
 	switch admission {
 	case schedule.AdmitSkip:
-		return fired{outcome: fairlead.FireSkipped, reason: reason}, w.routineReceipt(r, single(f.at, schedule.OutcomeSkipped, reason), f.cause, "")
+		return fired{outcome: fairlead.FireSkipped, reason: reason}, w.routineSkipped(r, f, reason)
 	case schedule.AdmitWait:
 		if f.waited {
 			return fired{outcome: fairlead.FireWaits}, nil
@@ -121,6 +121,18 @@ func single(at time.Time, outcome schedule.Outcome, reason string) schedule.Rece
 // routineReceipt writes the proof of what became of a fire.
 func (w *work) routineReceipt(r *fairlead.Routine, x schedule.Receipt, cause, task string) error {
 	return w.tx.InsertReceipt(w.receiptOf(r, x, cause, task))
+}
+
+// routineSkipped tells of a fire that makes no task. A schedule that is held up for long leaves one receipt for all of its
+// fires in a row.
+func (w *work) routineSkipped(r *fairlead.Routine, f firing, reason string) error {
+	x := w.receiptOf(r, single(f.at, schedule.OutcomeSkipped, reason), f.cause, "")
+	if f.cause == fairlead.CauseSchedule {
+		if extended, err := w.tx.ExtendReceipt(x); err != nil || extended {
+			return err
+		}
+	}
+	return w.tx.InsertReceipt(x)
 }
 
 func (w *work) receiptOf(r *fairlead.Routine, x schedule.Receipt, cause, task string) fairlead.Receipt {

@@ -70,7 +70,8 @@ func TestModelOfTheQueue(t *testing.T) {
 	clock := newHand()
 	storetest.EachWith(t, &store.Options{Now: clock.Now}, func(t *testing.T, db *store.DB) {
 		f := newFloor(t, db)
-		f.agent("bob", "parallel: 2\n")
+		f.agent("ann", "account: one\nretry: [5s, 1m]\n")
+		f.agent("bob", "account: one\nparallel: 2\ncooldown: 2s\nretry: [3s, 10s]\n")
 		f.save(modelFlow)
 		wakes := &listener{}
 		f.c = New(Deps{DB: db, Dispatch: wakes}, nil)
@@ -170,9 +171,13 @@ func (m *model) ends(rt *rapid.T) {
 	}
 	end := TurnEnd{StopReason: "end_turn"}
 	dead := true
-	switch rapid.SampledFrom([]string{"good", "failed", "slow", "drained"}).Draw(rt, "how") {
+	switch rapid.SampledFrom([]string{"good", "failed", "failed slow", "limited", "slow", "drained"}).Draw(rt, "how") {
 	case "failed":
 		end.Failure = &fairlead.Failure{Class: fairlead.ClassTransient, Message: "broken"}
+	case "failed slow":
+		end.Failure, dead = &fairlead.Failure{Class: fairlead.ClassEmpty, Message: "broken"}, false
+	case "limited":
+		end.Failure = &fairlead.Failure{Class: fairlead.ClassLimited, Message: "wait", RetryAfter: 4 * time.Second}
 	case "slow":
 		dead = false
 	case "drained":
@@ -332,6 +337,7 @@ func (m *model) check() {
 			}
 		}
 	}
+	m.checkHolds()
 	for what, n := range live {
 		if n > 1 {
 			m.rt.Fatalf("%d runs live for %s", n, what)
@@ -340,6 +346,36 @@ func (m *model) check() {
 	if queueClaimed["ann"] > 1 || queueClaimed["bob"] > 2 {
 		m.rt.Fatalf("agents work beyond their limits: %v", queueClaimed)
 	}
+}
+
+// checkHolds: a standing hold waits for its timer, for the next claim, or for a live run.
+func (m *model) checkHolds() {
+	m.read(func(tx *store.ReadTx) error {
+		for _, agent := range []string{"ann", "bob"} {
+			held, err := tx.HoldsOf(mainWorkspace, "one", agent)
+			if err != nil {
+				return err
+			}
+			for _, h := range held {
+				timer, err := tx.FindTimer(fairlead.TimerHold, h.ID)
+				if err != nil {
+					return err
+				}
+				if h.State == fairlead.HoldShut && timer == nil {
+					m.rt.Fatalf("nothing ends the %s hold of %s", h.Kind, h.Ref)
+				}
+				if h.State == fairlead.HoldProbing && !m.run(h.Probe).Status.Live() {
+					m.rt.Fatalf("the %s hold of %s waits for run %s, which has ended", h.Kind, h.Ref, h.Probe)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// idle reports whether no task has a run that is queued or live.
+func (m *model) idle() bool {
+	return !slices.ContainsFunc(m.tasks, func(task string) bool { return len(m.active(task)) > 0 })
 }
 
 // finish works everything off, which has to end, and clears the house for the next history.
@@ -363,7 +399,7 @@ func (m *model) finish() {
 		_, err := m.c.FireDue(context.Background())
 		m.ok(err)
 		m.settle()
-		if !m.workOff() {
+		if !m.workOff() && m.idle() {
 			m.cleared()
 			return
 		}

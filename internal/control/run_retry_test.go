@@ -158,6 +158,9 @@ func TestR6_AMessageEndsTheBackOff(t *testing.T) {
 		}
 		same(t, "comments", again.texts(), "beep", "go on")
 		again.start().fails(fairlead.ClassTransient)
+		_, err := f.c.RetryRun(t.Context(), owner(), j.Run.ID, fairlead.OpBody{}) // so does a person's word
+		f.must(err)
+		f.claimed().start().fails(fairlead.ClassTransient)
 		r := f.status(j.Run.ID, fairlead.RunQueued)
 		if wait := r.DueAt.Sub(clock.Now()); r.Attempt != 2 || wait < 7*time.Minute || wait > 12*time.Minute {
 			t.Errorf("attempt %d, due in %v; want it back on its rung", r.Attempt, wait)

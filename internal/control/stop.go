@@ -32,9 +32,18 @@ func (c *Control) CancelRun(ctx context.Context, m Meta, run string, body fairle
 	})
 }
 
-// RetryRun wakes the assignment of a run that failed or was cancelled, for a person. It returns the run that will try.
+// RetryRun wakes the assignment of a run that failed or was cancelled, for a person, and ends the back-off of one that will
+// be tried again. It returns the run that will try.
 func (c *Control) RetryRun(ctx context.Context, m Meta, run string, body fairlead.OpBody) (fairlead.RunView, error) {
 	return onRun(ctx, c, m, "retry run", run, body, func(w *work, r *fairlead.Run) (*fairlead.Run, error) {
+		if r.Status == fairlead.RunQueued && r.Attempt > 0 && !r.Due {
+			if err := w.dueNow(r); err != nil {
+				return nil, err
+			}
+			w.forget()
+			w.look()
+			return r, w.tx.SaveRun(r)
+		}
 		if r.Status != fairlead.RunDead && r.Status != fairlead.RunCancelled {
 			return nil, fairlead.Errorf(fairlead.CodeRefused, "only a run that failed or was cancelled can be tried again").
 				WithHint("comment on the task to give its agent more to do")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	fairlead "github.com/fairlead/fairlead"
 )
@@ -160,17 +159,6 @@ func (db *DB) ParseEventID(id string) (position int64, ok bool) {
 	}
 	position, err := strconv.ParseInt(text, 10, 64)
 	return position, err == nil && position >= 0
-}
-
-var stmtEventPrune = define("event_prune", `DELETE FROM events WHERE at < ?1 AND position < ?2`)
-
-// PruneEvents removes events older than before. The newest one stays: the log's head is read from it.
-func (tx *Tx) PruneEvents(before time.Time) (int64, error) {
-	head, err := tx.Head()
-	if err != nil {
-		return 0, err
-	}
-	return tx.exec(stmtEventPrune, micros(before), head)
 }
 
 // logEpochKey is the key of the log's epoch in meta.

@@ -18,8 +18,6 @@ SELECT workspace, scope, id, fingerprint, seed, status, result, at FROM operatio
 
 	stmtOpResult = define("op_result", `
 UPDATE operations SET status = ?4, result = ?5 WHERE workspace = ?1 AND scope = ?2 AND id = ?3`)
-
-	stmtOpPrune = define("op_prune", `DELETE FROM operations WHERE at < ?1`)
 )
 
 func scanOp(s scanner, o *fairlead.Operation) error {
@@ -65,9 +63,6 @@ func (tx *Tx) PutResult(workspace, scope string, id fairlead.OpID, status int, r
 func (r *ReadTx) LoadOp(workspace, scope string, id fairlead.OpID) (*fairlead.Operation, error) {
 	return maybe(r, stmtOpLoad, scanOp, workspace, scope, id)
 }
-
-// PruneOps forgets operations older than before, which must be older than anything that can repeat them.
-func (tx *Tx) PruneOps(before time.Time) (int64, error) { return tx.exec(stmtOpPrune, micros(before)) }
 
 func decodeSeed(text string, s *fairlead.Seed) error {
 	if _, err := hex.Decode(s[:], []byte(text)); err != nil || len(text) != 2*len(s) {

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"time"
-
 	fairlead "github.com/fairlead/fairlead"
 )
 
@@ -16,9 +14,8 @@ INSERT INTO outbox (workspace, task, op, kind, payload, created_at) VALUES (?1, 
 SELECT workspace, task FROM outbox WHERE done_at = 0 AND kind <> 'notify' GROUP BY workspace, task ORDER BY MIN(id) LIMIT ?1`)
 	stmtOutboxNotify = define("outbox_notify", `
 SELECT `+outboxColumns+` FROM outbox WHERE done_at = 0 AND kind = 'notify' ORDER BY id LIMIT ?1`)
-	stmtOutboxDone  = define("outbox_done", `UPDATE outbox SET done_at = ?2, rejected = ?3 WHERE id = ?1 AND done_at = 0`)
-	stmtOutboxTry   = define("outbox_try", `UPDATE outbox SET attempts = attempts + 1 WHERE id = ?1`)
-	stmtOutboxPrune = define("outbox_prune", `DELETE FROM outbox WHERE done_at <> 0 AND done_at < ?1`)
+	stmtOutboxDone = define("outbox_done", `UPDATE outbox SET done_at = ?2, rejected = ?3 WHERE id = ?1 AND done_at = 0`)
+	stmtOutboxTry  = define("outbox_try", `UPDATE outbox SET attempts = attempts + 1 WHERE id = ?1 AND attempts = ?2 AND done_at = 0`)
 )
 
 func scanOutbox(s scanner, o *fairlead.Outbox) error {
@@ -62,13 +59,7 @@ func (tx *Tx) OutboxDone(id int64, rejected string) error {
 	return err
 }
 
-// OutboxFailed counts a try that ended in an error.
-func (tx *Tx) OutboxFailed(id int64) error {
-	_, err := tx.exec(stmtOutboxTry, id)
-	return err
-}
-
-// PruneOutbox forgets rows that were done before a time.
-func (tx *Tx) PruneOutbox(before time.Time) (int64, error) {
-	return tx.exec(stmtOutboxPrune, micros(before))
+// TakeOutbox counts a try before it is made, and gives it to one of several nodes: false means that another one has it.
+func (tx *Tx) TakeOutbox(id int64, attempts int) (bool, error) {
+	return tx.taken(stmtOutboxTry, id, attempts)
 }

@@ -12,7 +12,7 @@ INSERT INTO schedule_receipts (`+receiptColumns+`) VALUES (?1, ?2, ?3, ?4, ?5, ?
 	stmtReceiptExtend = define("receipt_extend", `
 UPDATE schedule_receipts SET until_at = ?4, n = n + ?5, made_at = ?9
 WHERE id = (SELECT id FROM schedule_receipts WHERE workspace = ?1 AND kind = ?2 AND ref = ?3 ORDER BY made_at DESC, id DESC LIMIT 1)
-  AND step = ?6 AND outcome = ?7 AND reason = ?8`)
+  AND step = ?6 AND outcome = ?7 AND reason = ?8 AND cause = ?10`)
 	stmtReceipts = define("receipts", `
 SELECT `+receiptColumns+` FROM schedule_receipts WHERE workspace = ?1 AND kind = ?2 AND ref = ?3 AND (made_at, id) < (?4, ?5)
 ORDER BY made_at DESC, id DESC LIMIT ?6`)
@@ -38,7 +38,7 @@ func (tx *Tx) InsertReceipt(r fairlead.Receipt) error {
 // ExtendReceipt lets the newest receipt of the same schedule speak for one more, and reports whether it says the same of
 // it: a schedule that is held up for weeks leaves one receipt.
 func (tx *Tx) ExtendReceipt(r fairlead.Receipt) (bool, error) {
-	return tx.taken(stmtReceiptExtend, r.Workspace, r.Kind, r.Ref, micros(r.Until), r.Count, r.Step, r.Outcome, r.Reason, micros(r.MadeAt))
+	return tx.taken(stmtReceiptExtend, r.Workspace, r.Kind, r.Ref, micros(r.Until), r.Count, r.Step, r.Outcome, r.Reason, micros(r.MadeAt), r.Cause)
 }
 
 // ListReceipts returns a page of a schedule's receipts, newest first.

@@ -120,7 +120,7 @@ func (d *drive) prompt(ctx context.Context, transcript agent.Transcript) (agent.
 	}
 	p.Text = buildPrompt(promptInput{
 		Task: d.c.Task, Step: d.c.Step, Assignment: d.c.Assignment, Session: d.c.Session, Profile: d.c.Agent, Wakes: d.c.Wakes,
-		Records: d.c.Records, Interrupted: d.c.Interrupted, Failed: d.c.Failed,
+		Records: d.c.Records, Interrupted: d.c.Interrupted, Failed: d.c.Failed, Summary: d.c.Summary,
 	})
 	return p, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/control"
 	"github.com/fairlead/fairlead/internal/workflow"
 )
 
@@ -22,6 +23,8 @@ type promptInput struct {
 	Interrupted bool
 	// Failed are the last records of the session whose failure a guest was called for.
 	Failed []fairlead.Record
+	// Summary is the workspace, for a coordination task; nil for any other.
+	Summary *control.Summary
 }
 
 // buildPrompt writes the prompt of a plain turn: the whole context until a turn of the session has ended well, for an
@@ -41,6 +44,7 @@ func buildPrompt(in promptInput) string {
 	}
 	section(&b, "Why you are woken", reasons(in.Wakes))
 	section(&b, "What is new", news(in))
+	section(&b, "The workspace", summary(in.Summary))
 	section(&b, "What the failed agent did", failedStory(in.Failed))
 	section(&b, "What to do", duty(in))
 	if in.Step != nil && in.Step.Suffix != "" {

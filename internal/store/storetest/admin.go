@@ -109,7 +109,12 @@ func outbox(t *testing.T, b Backend) {
 	write(t, db, func(tx *store.Tx) error {
 		done, err := tx.DoneNotice("not_1")
 		same(t, "notice done", true, done)
-		return first(err, tx.OutboxFailed(waiting[0].ID), tx.OutboxDone(waiting[0].ID, "refused"), tx.DeleteDeferred("T1", 2))
+		ok, err2 := tx.TakeOutbox(waiting[0].ID, waiting[0].Attempts)
+		again, err3 := tx.TakeOutbox(waiting[0].ID, waiting[0].Attempts)
+		if !ok || again {
+			t.Errorf("got a try %v and the same again %v, want it given once", ok, again)
+		}
+		return first(err, err2, err3, tx.OutboxDone(waiting[0].ID, "refused"), tx.DeleteDeferred("T1", 2))
 	})
 	read(t, db, func(r *store.ReadTx) error {
 		rows, err := r.UndeliveredOutbox("T1")

@@ -200,7 +200,7 @@ func filterEvents(t *testing.T, b Backend) {
 			t.Errorf("id %q is taken for one of this log", id)
 		}
 	}
-	write(t, db, func(tx *store.Tx) error { _, err := tx.PruneEvents(at.Add(time.Hour)); return err })
+	write(t, db, func(tx *store.Tx) error { _, err := tx.ForgetEvents(at.Add(time.Hour), 1000); return err })
 	if left := drain(t, db, 0); len(left) != 1 || left[0].Position != 3 {
 		t.Errorf("after pruning everything got %v, want the newest alone", left)
 	}

@@ -108,14 +108,14 @@ func (b *baseline) prepare(ctx context.Context) error {
 	for text, to := range map[string]**sql.Stmt{
 		"BEGIN IMMEDIATE": &b.begin, "COMMIT": &b.commit, "SAVEPOINT member": &b.savepoint, "RELEASE SAVEPOINT member": &b.release,
 	} {
-		p, err := b.conn.PrepareContext(ctx, text)
+		p, err := b.conn.PrepareContext(ctx, text) //nolint:sqlclosecheck // lives as long as the connection
 		if err != nil {
 			return err
 		}
 		*to = p
 	}
 	for _, text := range b.texts {
-		p, err := b.conn.PrepareContext(ctx, text)
+		p, err := b.conn.PrepareContext(ctx, text) //nolint:sqlclosecheck // lives as long as the connection
 		if err != nil {
 			return fmt.Errorf("prepare %s: %w", text, err)
 		}

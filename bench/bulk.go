@@ -102,15 +102,15 @@ func listTasks(ctx context.Context, b *bench, p place) error {
 		return err
 	}
 	defer w.Close() //nolint:errcheck // measured already
-	for name, path := range map[string]string{
-		"page of 100, newest first": "/tasks?limit=100", "page of 100 of one step": "/tasks?limit=100&workflow=bench-queue&step=idle",
+	for _, q := range []struct{ name, path string }{
+		{"page of 100, newest first", "/tasks?limit=100"}, {"page of 100 of one step", "/tasks?limit=100&workflow=bench-queue&step=idle"},
 	} {
-		l, err := repeat(b.size.pages, func() error { return page(w, path, 100) })
+		l, err := repeat(b.size.pages, func() error { return page(w, q.path, 100) })
 		if err != nil {
 			return err
 		}
 		b.add(Result{
-			Name: fmt.Sprintf("list: %s, of %d", name, b.size.tasks), Database: p.name, Load: &l, Goals: []Goal{below("p50_ms", 20)},
+			Name: fmt.Sprintf("list: %s, of %d", q.name, b.size.tasks), Database: p.name, Load: &l, Goals: []Goal{below("p50_ms", 20)},
 		})
 	}
 	l, err := repeat(max(b.size.pages/20, 1), func() error { return walk(w, min(1000, b.size.tasks)) })

@@ -30,14 +30,15 @@ func main() {
 }
 
 type flags struct {
-	only, json, profile, postgres, bin, dir string
-	quick, strict                           bool
+	only, json, markdown, profile, postgres, bin, dir string
+	quick, strict                                     bool
 }
 
 func parse(args []string) (f flags, err error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.StringVar(&f.only, "only", "", "run the scenarios whose name matches this pattern")
 	set.StringVar(&f.json, "json", "", "write the report to this file as JSON")
+	set.StringVar(&f.markdown, "markdown", "", "write the figures to this file as a Markdown table")
 	set.StringVar(&f.profile, "profile", "", "write a CPU profile of this process to this file (the scenario engine runs in it)")
 	set.StringVar(&f.postgres, "postgres", os.Getenv("FAIRLEAD_TEST_POSTGRES"), "URL of a Postgres that may create databases; empty leaves Postgres out")
 	set.StringVar(&f.bin, "bin", "", "measure this binary instead of building one")
@@ -99,6 +100,11 @@ func (b *bench) finish(f flags) error {
 	}
 	if f.json != "" {
 		if err := b.report.save(f.json); err != nil {
+			return err
+		}
+	}
+	if f.markdown != "" {
+		if err := b.report.markdown(f.markdown); err != nil {
 			return err
 		}
 	}

@@ -180,3 +180,52 @@ steps:
 		s.replays(t, other.ID)
 	})
 }
+
+// E9: the round is rejected while a voter's turn is still open, in one variant with a kill -9 in between: in the next
+// round the voter is asked anew and votes anew; what is left of its old turn does not count for it.
+func TestE9_RejectedUnderAnOpenTurn(t *testing.T) {
+	t.Parallel()
+	for name, kill := range map[string]bool{"stopped": false, "killed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGate(t)
+			s := start(t, options{})
+			s.agent("voter", "  - do:\n      - tool: {name: record_decision_fairlead, args: {verdict: approve}}\n      - tool: {name: shell, args: {command: "+quoted(g.wait())+"}}\n")
+			s.save(`workflow: rounds
+start: work
+steps:
+  - {key: work}
+  - key: review
+    participants: [{role: reviewer, agent: voter}, {role: reviewer, person: owner}]
+    on:
+      decision:
+        - move: {to: work, if: 'quorum("reviewer", "any_reject")'}
+        - move: {to: done, if: 'quorum("reviewer", "all_approve")'}
+  - {key: done, terminal: done}
+`)
+			task := s.task("rounds")
+			for round := 1; round <= 2; round++ {
+				s.move(task.ID, "review")
+				g.here(round)
+				if kill {
+					s.kill()
+					s = s.again(options{})
+				}
+				must(s.client.Decide(t.Context(), task.ID, fairlead.DecisionBody{Verdict: "reject"}))(t)
+			}
+			g.open()
+			s.move(task.ID, "review")
+			s.await(task.ID, "the voter's vote", func(v fairlead.TaskView) bool {
+				for _, x := range v.Seats {
+					if x.Agent == "voter" && x.Verdict == fairlead.VerdictApproved {
+						return true
+					}
+				}
+				return false
+			})
+			must(s.client.Decide(t.Context(), task.ID, fairlead.DecisionBody{Verdict: "approve"}))(t)
+			s.at(task.ID, "done")
+			s.replays(t, task.ID)
+		})
+	}
+}

@@ -23,7 +23,7 @@ var machines = map[string][]Transition{
 		{"held", "moved", "guard_holds"}, {"moved", "open", "reentry"}, {"held", "deferred", "task_blocked"}, {"deferred", "held", "request_closed"},
 	},
 	"assignment": {
-		{"", "open", "wake"}, {"open", "parked", "ask"}, {"parked", "open", "answer"}, {"open", "done", "complete"}, {"done", "done", "wake"},
+		{"", "open", "wake"}, {"open", "parked", "ask"}, {"parked", "open", "answer"}, {"open", "done", "complete"}, {"done", "open", "wake"},
 		{"open", "ended", "visit_ends"}, {"parked", "ended", "visit_ends"}, {"done", "ended", "visit_ends"},
 	},
 	"run": {

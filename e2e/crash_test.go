@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/client"
+	"github.com/fairlead/fairlead/internal/store/storetest"
 )
 
 // kills is how often the server dies in the middle of its work.
@@ -31,45 +31,70 @@ func TestS4_KillFiftyTimes(t *testing.T) {
 		t.Skip("kills a server fifty times")
 	}
 	t.Parallel()
+	s := killUnderLoad(t, "", kills)
+	whole(t, filepath.Join(s.home, "fairlead.db"))
+}
+
+// TestS4_KillOnPostgres is the same, less often, with the database elsewhere.
+func TestS4_KillOnPostgres(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a server")
+	}
+	t.Parallel()
+	killUnderLoad(t, storetest.Postgres(t).URL, 12)
+}
+
+// killUnderLoad is the crash test; the server it returns is down.
+func killUnderLoad(t *testing.T, db string, kills int) *server {
+	t.Helper()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	effects := filepath.Join(t.TempDir(), "effects")
-	s := start(t, options{args: []string{"--workers", "3", "--log-level", "warn"}})
+	o := options{db: db, args: []string{"--workers", "3", "--log-level", "warn"}}
+	s := start(t, o)
 	s.agents([]string{"@EFFECTS@", effects}, "crash-worker", "crash-reviewer")
 	s.workflows("crash")
 	acks := openLog(t, filepath.Join(t.TempDir(), "acknowledged"))
 	began := time.Now()
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range kills {
-		s = s.loadAndKill(acks, random)
+		s = s.loadAndKill(acks, random, o)
 		s.nothingRunsAlone()
 	}
 	t.Logf("%d kills in %v: %.2f kills a second, %d commands acknowledged", kills, time.Since(began).Round(time.Millisecond),
-		kills/time.Since(began).Seconds(), len(acks.all))
+		float64(kills)/time.Since(began).Seconds(), len(acks.all))
+	s.comesToRest(t)
+	if left := s.marked(); len(left) > 0 {
+		t.Errorf("processes are left: %v", left)
+	}
+	acks.check(t, s)
+	s.nothingTwice(t, effects, db == "")
 	s.stop()
 	if left := s.marked(); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
 	}
-	whole(t, filepath.Join(s.home, "fairlead.db"))
-	s = s.again(options{})
-	acks.check(t, s)
-	s.nothingTwice(t, effects)
+	return s
 }
 
 // loadAndKill sends commands from several clients, kills the server at a random moment, and starts it again.
-func (s *server) loadAndKill(acks *ackLog, random *rand.Rand) *server {
+func (s *server) loadAndKill(acks *ackLog, random *rand.Rand, o options) *server {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.t.Context())
 	var clients sync.WaitGroup
-	for i := range 6 {
-		clients.Go(func() { s.load(ctx, acks, rand.New(rand.NewPCG(random.Uint64(), uint64(i)))) })
+	for range 6 {
+		own := rand.New(rand.NewPCG(random.Uint64(), 0))
+		clients.Go(func() { s.load(ctx, acks, own) })
 	}
-	timer := time.NewTimer(time.Duration(80+random.IntN(500)) * time.Millisecond)
+	work := time.Duration(80+random.IntN(500)) * time.Millisecond
+	if o.db != "" {
+		work *= 3 // new connections are slower to get going
+	}
+	timer := time.NewTimer(work)
 	<-timer.C
 	s.kill()
 	cancel()
 	clients.Wait()
-	return s.again(options{args: []string{"--workers", "3", "--log-level", "warn"}})
+	return s.again(o)
 }
 
 // load sends commands until the server is gone. A command is acknowledged when its answer has come.
@@ -165,59 +190,23 @@ func whole(t *testing.T, path string) {
 	}
 }
 
-// nothingTwice lets the work that is left come to rest, then counts: every comment once, every effect once.
-func (s *server) nothingTwice(t *testing.T, effects string) {
+// comesToRest lets the agents take nothing new and waits until none is at work.
+func (s *server) comesToRest(t *testing.T) {
 	t.Helper()
-	ran := map[string]int{}
-	b, err := os.ReadFile(effects)
-	if err != nil {
-		t.Fatal(err)
+	for _, agent := range []string{"crash-worker", "crash-reviewer"} {
+		must(s.client.PauseAgent(t.Context(), agent, fairlead.PauseBody{}))(t)
 	}
-	for line := range strings.Lines(string(b)) {
-		ran[strings.TrimSpace(line)]++
-	}
-	tasks := all(t, func(ctx context.Context, cursor string) (fairlead.Page[fairlead.TaskView], error) {
-		return s.client.ListTasks(ctx, client.TaskQuery{Workflow: "crash", Page: client.Page{Cursor: cursor, Limit: 200}})
-	})
-	settled := 0
-	for _, task := range tasks {
-		texts := map[string]int{}
-		for _, c := range must(s.client.Comments(t.Context(), task.ID))(t) {
-			if texts[c.Text]++; texts[c.Text] > 1 && c.Author.Kind == fairlead.ActorPerson {
-				t.Errorf("%s: the comment %q is there twice", task.Identifier, c.Text)
+	s.until("rest", []string{"runs"}, func(ctx context.Context) (bool, error) {
+		live := 0
+		for _, status := range []string{"claimed", "running", "stopping"} {
+			p, err := s.client.ListRuns(ctx, client.RunQuery{Status: status})
+			if err != nil {
+				return false, err
 			}
+			live += len(p.Items)
 		}
-		settled += s.recordedOnce(t, task.ID)
-		s.replaysUnlessLive(t, task)
-	}
-	t.Logf("%d tasks, %d tool calls on record, %d effects", len(tasks), settled, len(ran))
-	if len(tasks) < kills || settled == 0 {
-		t.Errorf("too little happened: %d tasks, %d tool calls", len(tasks), settled)
-	}
-	for line, n := range ran {
-		if n > 1 {
-			t.Logf("the effect %q was begun %d times: its outcome was not on record when the server died", line, n)
-		}
-	}
-}
-
-// recordedOnce checks that no call has two outcomes on record, and returns how many have one.
-func (s *server) recordedOnce(t *testing.T, task string) int {
-	t.Helper()
-	outcomes := map[string]int{}
-	for _, r := range s.journal(task) {
-		if r.Kind != fairlead.RecordEffectOutcome {
-			continue
-		}
-		var d struct{ Call string }
-		if err := json.Unmarshal(r.Data, &d); err != nil {
-			t.Fatal(err)
-		}
-		if outcomes[d.Call]++; outcomes[d.Call] > 1 {
-			t.Errorf("the call %s of %s is settled twice", d.Call, task)
-		}
-	}
-	return len(outcomes)
+		return live == 0, nil
+	})
 }
 
 // replaysUnlessLive compares journal and task of tasks that nobody works on now.
@@ -227,111 +216,4 @@ func (s *server) replaysUnlessLive(t *testing.T, task fairlead.TaskView) {
 		return
 	}
 	s.replays(t, task.ID)
-}
-
-// ack is a command with its acknowledged result.
-type ack struct {
-	Method, Path, Body string
-	Status             int
-	Answer             string
-}
-
-// ackLog is what clients know to be done. Each line is on disk before the next command is sent.
-type ackLog struct {
-	mu    sync.Mutex
-	file  *os.File
-	all   []ack
-	tasks []string
-	count int
-}
-
-func openLog(t *testing.T, path string) *ackLog {
-	t.Helper()
-	f := must(os.Create(path))(t)
-	t.Cleanup(func() { _ = f.Close() }) // synced line by line
-	return &ackLog{file: f}
-}
-
-func (l *ackLog) op() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.count++
-	return fmt.Sprintf("crash-%d", l.count)
-}
-
-// next is a command on a task that is known to exist, or a new task.
-func (l *ackLog) next(random *rand.Rand) call {
-	op := l.op()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.tasks) == 0 || random.IntN(8) == 0 {
-		return call{method: "POST", path: "/api/v1/tasks", body: fmt.Sprintf(`{"title":"task %s","workflow":"crash","op":%q}`, op, op)}
-	}
-	of := "/api/v1/tasks/" + l.tasks[len(l.tasks)-1-random.IntN(min(len(l.tasks), 20))]
-	switch random.IntN(6) {
-	case 0:
-		return call{method: "POST", path: of + "/move", body: fmt.Sprintf(`{"step":"work","op":%q}`, op)}
-	case 1:
-		return call{method: "POST", path: of + "/triggers", body: fmt.Sprintf(`{"kind":"manual","key":"mark","op":%q}`, op)}
-	case 2:
-		return call{method: "POST", path: of + "/decisions", body: fmt.Sprintf(`{"verdict":"reject","note":"again","op":%q}`, op)}
-	}
-	return call{method: "POST", path: of + "/comments", body: fmt.Sprintf(`{"text":"comment %s","op":%q}`, op, op)}
-}
-
-func (l *ackLog) write(a ack) {
-	line, err := json.Marshal(a)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err != nil {
-		panic(err)
-	}
-	if _, err := l.file.Write(append(line, '\n')); err != nil {
-		panic(err)
-	}
-	if err := l.file.Sync(); err != nil {
-		panic(err)
-	}
-	l.all = append(l.all, a)
-	if a.Path == "/api/v1/tasks" {
-		var t struct{ ID string }
-		if json.Unmarshal([]byte(a.Answer), &t) == nil {
-			l.tasks = append(l.tasks, t.ID)
-		}
-	}
-}
-
-// check sends every acknowledged command again under its operation id: the same result, whatever happened since.
-func (l *ackLog) check(t *testing.T, s *server) {
-	t.Helper()
-	wrong := 0
-	for _, a := range l.all {
-		again := s.raw(call{method: a.Method, path: a.Path, body: a.Body})
-		if again.status == a.Status && compact(again.body) == compact(a.Answer) {
-			continue
-		}
-		if wrong++; wrong <= 5 {
-			t.Errorf("%s %s %s: acknowledged %d %s, now %d %s", a.Method, a.Path, a.Body, a.Status, cut(a.Answer), again.status, cut(again.body))
-		}
-	}
-	if wrong > 0 {
-		t.Errorf("%d of %d acknowledged commands have another result now", wrong, len(l.all))
-	}
-	for _, id := range l.tasks {
-		if _, err := s.client.GetTask(t.Context(), id); err != nil {
-			t.Errorf("an acknowledged task is gone: %v", err)
-		}
-	}
-}
-
-func compact(s string) string {
-	var v any
-	if json.Unmarshal([]byte(s), &v) != nil {
-		return s
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return s
-	}
-	return string(b)
 }

@@ -187,6 +187,7 @@ func TestE13_OppositeDecisions(t *testing.T) {
 		s.workflows("busy")
 		task := s.task("busy")
 		s.move(task.ID, "review")
+		before := audits(s.dump(db))
 		var mu sync.Mutex
 		accepted, refused, moved := 0, 0, 0
 		together(50, func(i int) {
@@ -214,6 +215,9 @@ func TestE13_OppositeDecisions(t *testing.T) {
 		}
 		if v := s.show(task.ID); v.Step != "work" || v.Visit != 3 {
 			t.Errorf("at %s, visit %d", v.Step, v.Visit)
+		}
+		if got := audits(s.dump(db)) - before; got != refused {
+			t.Errorf("%d audit rows for %d refusals", got, refused)
 		}
 		// E14: a decision for the visit that has ended is a conflict without effect.
 		_, err := ann.Decide(t.Context(), task.ID, fairlead.DecisionBody{Verdict: "approve", Visit: 2})
@@ -266,4 +270,14 @@ func TestE4_OperationIDs(t *testing.T) {
 		}
 		s.replays(t, task.ID)
 	})
+}
+
+// audits is the number of audit rows in a dump.
+func audits(dump string) (n int) {
+	for line := range strings.Lines(dump) {
+		if _, err := fmt.Sscanf(line, "# audit %d", &n); err == nil {
+			return n
+		}
+	}
+	return -1
 }

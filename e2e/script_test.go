@@ -159,14 +159,14 @@ func scriptLines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// at reads the value at a path of keys and numbers joined by dots; # is the length of a list.
+// at reads the value at a path of keys and numbers joined by dots; len is the length of a list.
 func at(v any, path string) string {
 	for key := range strings.SplitSeq(path, ".") {
 		switch x := v.(type) {
 		case map[string]any:
 			v = x[key]
 		case []any:
-			if key == "#" {
+			if key == "len" {
 				v = len(x)
 				continue
 			}

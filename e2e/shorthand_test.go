@@ -191,3 +191,14 @@ func (s *server) childrenOf(task string) []fairlead.TaskView {
 		return s.client.ListTasks(ctx, client.TaskQuery{Parent: task, Page: client.Page{Cursor: cursor}})
 	})
 }
+
+// field reads a text of a JSON object.
+func field(t testing.TB, data json.RawMessage, name string) string {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := m[name].(string)
+	return text
+}

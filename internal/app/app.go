@@ -121,7 +121,11 @@ func (a *App) Token() string { return a.home.token }
 // is left, and closes. The end of ctx is no error.
 func (a *App) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, a.close()) }()
-	seat := &seat{app: a}
+	trees, err := a.trees()
+	if err != nil {
+		return err
+	}
+	seat := &seat{app: a, trees: trees}
 	if err := seat.sit(ctx); err != nil {
 		return err
 	}
@@ -130,9 +134,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	group, serving := errgroup.WithContext(serving)
-	if err := a.serve(serving, group, seat); err != nil {
-		return err
-	}
+	a.serve(serving, group, seat)
 	if err := a.dispatch.Start(serving, seat.look, nil); err != nil {
 		return err
 	}
@@ -177,7 +179,11 @@ func (a *App) begin(ctx context.Context) (control.Node, error) {
 	if err := a.control.Setup(ctx, setup); err != nil {
 		return control.Node{}, fmt.Errorf("set up: %w", err)
 	}
-	id, err := newNodeID()
+	// The home's lock is held, so whatever ran in it before is dead, wherever its database is.
+	if err := a.db.BuryEpochs(ctx, nodePrefix(a.home.mark)); err != nil {
+		return control.Node{}, fmt.Errorf("bury earlier epochs: %w", err)
+	}
+	id, err := newNodeID(a.home.mark)
 	if err != nil {
 		return control.Node{}, err
 	}
@@ -195,7 +201,8 @@ func (a *App) begin(ctx context.Context) (control.Node, error) {
 	return node, nil
 }
 
-func (a *App) worker(node control.Node) (*worker.Worker, error) {
+// trees opens the directories tasks are worked in. What a killed server left half-made is swept.
+func (a *App) trees() (*workspace.Manager, error) {
 	trees, err := workspace.NewManager(a.home.path(worktreesDir), nil)
 	if err != nil {
 		return nil, err
@@ -203,14 +210,18 @@ func (a *App) worker(node control.Node) (*worker.Worker, error) {
 	if _, err := trees.SweepScratch(); err != nil {
 		return nil, fmt.Errorf("sweep scratch trees: %w", err)
 	}
+	return trees, nil
+}
+
+func (a *App) worker(node control.Node, trees *workspace.Manager) *worker.Worker {
 	return worker.New(worker.Deps{
 		Queue: a.control, Runtime: agent.NewRegistry(map[string]agent.Runtime{"auto": noAgent{}, "script": a.script}), Trees: trees, Tools: a.tools, Log: a.log,
-		Sessions: a.home.path(sessionsDir),
-	}, node, &worker.Options{Slots: a.cfg.Workers}), nil
+		Sessions: a.home.path(sessionsDir), Claimed: a.metrics.Claim,
+	}, node, &worker.Options{Slots: a.cfg.Workers})
 }
 
 // serve starts what answers and what keeps time.
-func (a *App) serve(ctx context.Context, group *errgroup.Group, seat *seat) error {
+func (a *App) serve(ctx context.Context, group *errgroup.Group, seat *seat) {
 	signals := a.db.Signals()
 	events := hub.New(eventLog{a.db}, signals.C(store.TopicEvents), &hub.Options{Log: a.log})
 	deps := api.DepsOf(a.control, events)
@@ -234,7 +245,7 @@ func (a *App) serve(ctx context.Context, group *errgroup.Group, seat *seat) erro
 	}
 	group.Go(func() error { return a.pruneWire(ctx) })
 	group.Go(func() error { return a.notify(ctx) })
-	return nil
+	group.Go(func() error { return a.janitor(ctx, events, seat.trees) })
 }
 
 // close lets go of everything that New took.

@@ -204,7 +204,7 @@ func (d *demo) answer(ctx context.Context, task string) error {
 		if !d.o.Auto {
 			var ok bool
 			if verdict, ok = d.ask(r); !ok {
-				return fairlead.Errorf(fairlead.CodeUnavailable, "no answer: the input has ended").WithHint("use --answer auto to approve by itself")
+				return fairlead.Errorf(fairlead.CodeRefused, "no answer: the input has ended").WithHint("use --answer auto to approve by itself")
 			}
 		}
 		_, err := d.client.Answer(ctx, r.ID, fairlead.AnswerBody{Answer: fairlead.Answer{Verdict: verdict}})

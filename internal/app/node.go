@@ -15,6 +15,7 @@ import (
 // seat holds the worker of the node's present epoch. On a database that nodes share, epochs come and go in one process.
 type seat struct {
 	app     *App
+	trees   *workspace.Manager
 	now     atomic.Pointer[worker.Worker]
 	leaving atomic.Bool // a drain has begun: no further epoch
 }
@@ -25,10 +26,7 @@ func (s *seat) sit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w, err := s.app.worker(node)
-	if err != nil {
-		return err
-	}
+	w := s.app.worker(node, s.trees)
 	s.now.Store(w)
 	s.app.control.SetLauncher(w)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -45,19 +46,16 @@ func (a *App) tools(dir string, who worker.Authority) (agent.ToolBox, func(), er
 // a profile without a script, so the profile stays as it is and its runs fail with a remedy (see noAgent).
 func bestAdapter(p fairlead.AgentProfile) fairlead.AgentProfile { return p }
 
-func newNodeID() (string, error) {
+// nodePrefix begins the ids of every node of a home.
+func nodePrefix(mark string) string { return fairlead.PrefixNode + "_" + mark + "_" }
+
+func newNodeID(mark string) (string, error) {
 	var s fairlead.Seed
 	if _, err := rand.Read(s[:]); err != nil {
 		return "", fmt.Errorf("make node id: %w", err)
 	}
-	return fairlead.NewID(fairlead.PrefixNode, time.Now(), s, 0), nil
-}
-
-// gauges are what the metrics read when they are asked.
-func (a *App) gauges(s *seat) {
-	a.metrics.Gauge("fairlead_live_runs", "Runs this node works on now.", s.live)
-	a.holdGauges()
-	a.metrics.Gauge("fairlead_node_deaths", "Nodes that this one has declared dead since its start.", func() float64 { return float64(a.control.NodeDeaths()) })
+	_, id, _ := strings.Cut(fairlead.NewID(fairlead.PrefixNode, time.Now(), s, 0), "_")
+	return nodePrefix(mark) + id, nil
 }
 
 // eventLog shows the store's event log to the hub.

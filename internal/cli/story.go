@@ -95,7 +95,7 @@ func tellRun(r fairlead.RecordView, f storyFields) string {
 	case fairlead.RecordMessage:
 		return "says: " + cut(f.Text, 200)
 	case fairlead.RecordEffectIntent:
-		return "calls " + f.Tool + " " + cut(string(f.Input), 140)
+		return "calls " + f.Tool + " " + cut(callText(f.Input), 140)
 	case fairlead.RecordEffectOutcome:
 		return "  " + told("%s: ", f.Outcome) + cut(f.Output, 140)
 	case fairlead.RecordCompleted:
@@ -114,6 +114,17 @@ func tellRun(r fairlead.RecordView, f storyFields) string {
 	return strings.ReplaceAll(r.Kind, "_", " ") + told(" %s", cut(f.Text, 120))
 }
 
+// callText shows the arguments of a call as a person would write them: a command as such, everything else as JSON.
+func callText(input json.RawMessage) string {
+	var args map[string]any
+	if json.Unmarshal(input, &args) == nil && len(args) == 1 {
+		if command, ok := args["command"].(string); ok {
+			return command
+		}
+	}
+	return plain(input)
+}
+
 func answered(a fairlead.Answer) string {
 	var parts []string
 	for _, s := range []string{a.Verdict, a.Option, a.Text, a.Note, string(a.Values)} {
@@ -130,4 +141,19 @@ func told(format, text string) string {
 		return ""
 	}
 	return fmt.Sprintf(format, text)
+}
+
+// plain writes JSON without the escapes that are meant for web pages.
+func plain(raw json.RawMessage) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return string(raw)
+	}
+	return b.String()
 }

@@ -14,6 +14,7 @@ type taskCmd struct {
 	Create  taskCreate  `cmd:"" help:"Create a task."`
 	List    taskList    `cmd:"" help:"List tasks."`
 	Show    taskShow    `cmd:"" help:"Show a task."`
+	Update  taskUpdate  `cmd:"" help:"Change fields of a task."`
 	Move    taskMove    `cmd:"" help:"Move a task to another step."`
 	Comment taskComment `cmd:"" help:"Write a comment."`
 	Block   taskBlock   `cmd:"" help:"Let a task wait for another one."`

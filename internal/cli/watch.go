@@ -7,6 +7,10 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
+// fromNow is a place that is in no log: a stream from there begins with a reset, and what is looked at then is as new as
+// what follows.
+const fromNow = "0-0"
+
 type taskWatch struct {
 	taskRef
 	UntilEnd bool `help:"End when the task has ended."`
@@ -22,17 +26,17 @@ func (c *taskWatch) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	for ev, err := range cl.Events(e.ctx, "", "task:"+t.ID) {
+	for ev, err := range cl.Events(e.ctx, fromNow, "task:"+t.ID) {
 		if err != nil {
 			return err
 		}
-		if ev.Reset {
-			continue
+		if !ev.Reset {
+			err = e.event(ev.EventView)
 		}
-		if err := e.event(ev.EventView); err != nil {
+		if err != nil {
 			return err
 		}
-		if !c.UntilEnd || ev.Kind != fairlead.EventTaskMoved && ev.Kind != fairlead.EventTaskArchived {
+		if !c.UntilEnd || !ev.Reset && ev.Kind != fairlead.EventTaskMoved && ev.Kind != fairlead.EventTaskArchived {
 			continue
 		}
 		if t, err = cl.GetTask(e.ctx, t.ID); err != nil {
@@ -98,7 +102,7 @@ func (c *journalCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	for ev, err := range cl.Events(e.ctx, "", "task:"+t.ID) {
+	for ev, err := range cl.Events(e.ctx, fromNow, "task:"+t.ID) {
 		if err != nil {
 			return err
 		}

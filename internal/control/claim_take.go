@@ -126,8 +126,10 @@ func (w *work) takePlace(r *fairlead.Run, beyond bool) (bool, error) {
 
 // markClaimed writes the claim: a new fence, the node's epoch, the session on its way.
 func (w *work) markClaimed(r *fairlead.Run, s *fairlead.Session, as claimAs) error {
-	if _, err := w.tx.DeleteTimer(fairlead.TimerRunDue, r.ID); err != nil {
-		return err
+	if !r.Due { // one that is due has no timer any more
+		if _, err := w.tx.DeleteTimer(fairlead.TimerRunDue, r.ID); err != nil {
+			return err
+		}
 	}
 	r.Status, r.Direct, r.Due, r.Settled = fairlead.RunClaimed, as.direct, true, false
 	r.ClaimedAt, r.StartedAt = w.now, fairlead.Run{}.StartedAt

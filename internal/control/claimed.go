@@ -131,10 +131,18 @@ func (w *work) claimedAnswers(k *Claimed) error {
 	return nil
 }
 
-func (w *work) claimedEdges(k *Claimed) (err error) {
-	if k.Children, err = w.tx.ListChildren(k.Task.ID); err != nil {
+func (w *work) claimedEdges(k *Claimed) error {
+	around, err := w.tx.Around(k.Task.Workspace, k.Task.ID, k.Task.Visit)
+	if err != nil {
 		return err
 	}
-	k.Blockers, err = w.tx.ListBlockers(k.Task.ID)
+	if around.Children {
+		if k.Children, err = w.tx.ListChildren(k.Task.ID); err != nil {
+			return err
+		}
+	}
+	if around.Blockers {
+		k.Blockers, err = w.tx.ListBlockers(k.Task.ID)
+	}
 	return err
 }

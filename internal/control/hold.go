@@ -19,8 +19,10 @@ type gate struct {
 	run   fairlead.Run
 	task  *store.TaskRow
 	agent fairlead.AgentProfile
-	step  *workflow.Step // nil when the pinned version has no such step any more
-	node  *Node          // the node that wants to claim; nil = any live one
+	// around is what the task had when the gate was made.
+	around store.Around
+	step   *workflow.Step // nil when the pinned version has no such step any more
+	node   *Node          // the node that wants to claim; nil = any live one
 	// direct says that a person launches: the agent's limit, cool-down and settle do not count.
 	direct bool
 	// inLine says that a hold for a place shall tell how many tasks wait before this one, which costs a look at them.
@@ -40,6 +42,10 @@ type stepKey struct{ workspace, workflow, step string }
 
 // gate loads what decides about a run. row is the run's task.
 func (c *Control) gate(tx *store.ReadTx, row *store.TaskRow, run fairlead.Run) (*gate, error) {
+	// This answers two questions at once: the facts' revision comes with it.
+	if _, err := tx.Around(row.Workspace, row.ID, row.Visit); err != nil {
+		return nil, err
+	}
 	f, err := c.catalog.Facts(tx, run.Workspace)
 	if err != nil {
 		return nil, err
@@ -49,6 +55,10 @@ func (c *Control) gate(tx *store.ReadTx, row *store.TaskRow, run fairlead.Run) (
 
 // gateIn is gate with the facts of the workspace at hand.
 func (c *Control) gateIn(tx *store.ReadTx, f *catalog.Facts, row *store.TaskRow, run fairlead.Run) (*gate, error) {
+	around, err := tx.Around(row.Workspace, row.ID, row.Visit)
+	if err != nil {
+		return nil, err
+	}
 	d, err := c.catalog.Definition(tx, row.Workspace, row.Workflow, row.WorkflowVersion)
 	if err != nil {
 		return nil, err
@@ -57,7 +67,7 @@ func (c *Control) gateIn(tx *store.ReadTx, f *catalog.Facts, row *store.TaskRow,
 	if !ok {
 		return nil, fmt.Errorf("load gate: agent %s is gone", run.Agent)
 	}
-	return &gate{tx: tx, run: run, task: row, agent: agent, step: d.Step(run.Step), facts: f}, nil
+	return &gate{tx: tx, run: run, task: row, agent: agent, around: around, step: d.Step(run.Step), facts: f}, nil
 }
 
 // holds returns every hold in force, in a fixed order.
@@ -209,7 +219,7 @@ func (g *gate) busy() ([]fairlead.Hold, error) {
 
 // blocked names the tasks that must end first. What a person caused passes.
 func (g *gate) blocked() ([]fairlead.Hold, error) {
-	if g.run.Person {
+	if g.run.Person || !g.around.Blockers {
 		return nil, nil
 	}
 	links, err := g.tx.ListBlockers(g.task.ID)
@@ -231,6 +241,9 @@ func (g *gate) blocked() ([]fairlead.Hold, error) {
 // request holds the runs of a task that came back too often, and those of an assignment that waits for an answer. Every
 // other open request holds moves, never runs.
 func (g *gate) request() ([]fairlead.Hold, error) {
+	if !g.around.Requests {
+		return nil, nil
+	}
 	open, err := g.tx.OpenRequests(g.task.ID)
 	if err != nil {
 		return nil, err
@@ -272,6 +285,7 @@ func (g *gate) place() ([]fairlead.Hold, error) {
 			return nil, err
 		}
 		h.Data["place"] = n
+		h.Text += fmt.Sprintf("; place %d in line", n)
 	}
 	return one(h)
 }

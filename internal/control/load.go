@@ -2,11 +2,13 @@ package control
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/control/catalog"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/store"
+	"github.com/fairlead/fairlead/internal/workflow"
 )
 
 // facts are the workspace beside the task, as this transaction sees it.
@@ -14,6 +16,10 @@ func (w *work) facts() (*catalog.Facts, error) { return w.c.catalog.Facts(w.tx, 
 
 // snapshot loads everything the engine may read of one task. The order of every slice is the statements' order.
 func (c *Control) snapshot(tx *store.ReadTx, row *store.TaskRow) (engine.Snapshot, error) {
+	around, err := tx.Around(row.Workspace, row.ID, row.Visit)
+	if err != nil {
+		return engine.Snapshot{}, fmt.Errorf("load task: %w", err)
+	}
 	f, err := c.catalog.Facts(tx, row.Workspace)
 	if err != nil {
 		return engine.Snapshot{}, err
@@ -21,10 +27,6 @@ func (c *Control) snapshot(tx *store.ReadTx, row *store.TaskRow) (engine.Snapsho
 	s := engine.Snapshot{
 		Task: row.Task, Entered: row.Entered,
 		Agents: f.Agents, People: f.People, Duties: f.Duties, Workflows: f.Workflows,
-	}
-	around, err := tx.Around(row.ID, row.Visit)
-	if err != nil {
-		return s, fmt.Errorf("load task: %w", err)
 	}
 	for _, load := range []func(*store.ReadTx, *engine.Snapshot, store.Around) error{
 		c.loadWorkflow, loadVisit, loadSeats, loadEdges, loadOpen,
@@ -82,13 +84,26 @@ func loadSeats(tx *store.ReadTx, s *engine.Snapshot, around store.Around) (err e
 			return err
 		}
 	}
-	if s.Worked, err = tx.WorkedAs(t.ID); err != nil {
+	if len(s.Participants)+len(s.Seats) == 0 && !seats(s.Newest) && !seats(s.Pinned) {
+		return nil
+	}
+	return loadWorked(tx, s)
+}
+
+// loadWorked loads which agents made the task or worked it: they may not judge it.
+func loadWorked(tx *store.ReadTx, s *engine.Snapshot) (err error) {
+	if s.Worked, err = tx.WorkedAs(s.Task.ID); err != nil {
 		return err
 	}
-	if t.Creator.Kind == fairlead.ActorAgent {
-		s.Worked = append(s.Worked, t.Creator.Key)
+	if s.Task.Creator.Kind == fairlead.ActorAgent {
+		s.Worked = append(s.Worked, s.Task.Creator.Key)
 	}
 	return nil
+}
+
+// seats reports whether a step of the workflow seats anybody.
+func seats(d *workflow.Definition) bool {
+	return slices.ContainsFunc(d.Steps, func(step *workflow.Step) bool { return len(step.Participants) > 0 })
 }
 
 func loadEdges(tx *store.ReadTx, s *engine.Snapshot, around store.Around) error {

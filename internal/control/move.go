@@ -120,8 +120,10 @@ func (c *Control) loadOther(tx *store.ReadTx, s *engine.Snapshot, move *engine.M
 	if move == nil || move.Workflow == "" || move.Workflow == s.Task.Workflow {
 		return nil
 	}
-	s.Other, err = c.catalog.Definition(tx, s.Task.Workspace, move.Workflow, 0)
-	return err
+	if s.Other, err = c.catalog.Definition(tx, s.Task.Workspace, move.Workflow, 0); err != nil || !seats(s.Other) {
+		return err
+	}
+	return loadWorked(tx, s)
 }
 
 // Archive ends all work on a task: runs stop, requests are withdrawn. Elsewhere than at a terminal step the task then

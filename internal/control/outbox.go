@@ -59,7 +59,11 @@ func (w *work) tellOthers() error {
 // takeDeliveries applies what is addressed to the locked task, in order: nobody meets a task before its enter. A refusal
 // is a final outcome of a row.
 func (w *work) takeDeliveries() error {
-	rows, err := w.tx.UndeliveredOutbox(w.task.row.ID)
+	t := &w.task.row.Task
+	if around, err := w.tx.Around(t.Workspace, t.ID, t.Visit); err != nil || !around.Outbox {
+		return err
+	}
+	rows, err := w.tx.UndeliveredOutbox(t.ID)
 	if err != nil || len(rows) == 0 {
 		return err
 	}

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/fairlead/fairlead"
@@ -79,7 +80,11 @@ func (c *Control) AddWorkspace(ctx context.Context, m Meta, body fairlead.KeyNam
 			}
 			return p
 		}
-		ws := fairlead.Workspace{Key: body.Key, Name: body.Name, Prefix: prefixOf(body.Key), CreatedAt: w.now}
+		prefix, err := w.freePrefix(prefixOf(body.Key))
+		if err != nil {
+			return none, err
+		}
+		ws := fairlead.Workspace{Key: body.Key, Name: body.Name, Prefix: prefix, CreatedAt: w.now}
 		fresh, err := w.furnishWorkspace(ws, m.Actor, like)
 		if err != nil {
 			return none, err
@@ -89,6 +94,24 @@ func (c *Control) AddWorkspace(ctx context.Context, m Meta, body fairlead.KeyNam
 		}
 		return read.WorkspaceView(ws), nil
 	})
+}
+
+// freePrefix adds a number to a prefix that another workspace has: identifiers name directories and branches, so they
+// must tell workspaces apart.
+func (w *work) freePrefix(base string) (string, error) {
+	all, err := w.tx.ListWorkspaces()
+	if err != nil {
+		return "", err
+	}
+	taken := map[string]bool{}
+	for _, ws := range all {
+		taken[ws.Prefix] = true
+	}
+	prefix := base
+	for n := 2; taken[prefix]; n++ {
+		prefix = base + strconv.Itoa(n)
+	}
+	return prefix, nil
 }
 
 // prefixOf makes the prefix of identifiers from a key: the first letters of its words, or of its only word.

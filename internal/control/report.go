@@ -60,7 +60,7 @@ type TurnStarted struct {
 }
 
 // Entry is a record of the kinds message, effect_intent, effect_outcome, usage and program_move. Data is a JSON object;
-// one over 64 KiB is kept as head, tail, length and hash.
+// in one over 64 KiB the longest texts are cut to their ends, with length and hash of the whole beside them.
 type Entry struct {
 	Kind string
 	Data json.RawMessage

@@ -2,10 +2,7 @@ package control
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"unicode/utf8"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
@@ -77,8 +74,10 @@ func (w *work) turnStarted(r *fairlead.Run, t TurnStarted) error {
 		return err
 	}
 	w.forget()
-	data := map[string]any{"through": t.Through, "turn": s.Turns, "fence": r.Fence.Number, "execution": s.Execution}
-	if data["prompt"], err = w.long(t.Prompt); err != nil {
+	data, err := w.shorten(marshal(map[string]any{
+		"through": t.Through, "turn": s.Turns, "fence": r.Fence.Number, "execution": s.Execution, "prompt": t.Prompt,
+	}))
+	if err != nil {
 		return err
 	}
 	w.runRecord(r, fairlead.RecordTurnStarted, data)
@@ -132,13 +131,9 @@ func (w *work) entry(r *fairlead.Run, e *Entry) error {
 	if !json.Valid(e.Data) || !bytes.HasPrefix(bytes.TrimSpace(e.Data), []byte("{")) {
 		return fairlead.Errorf(fairlead.CodeInvalid, "the data of a record is not a JSON object")
 	}
-	var data any = e.Data
-	if len(e.Data) > maxText {
-		short, err := w.long(string(e.Data))
-		if err != nil {
-			return err
-		}
-		data = short
+	data, err := w.shorten(e.Data)
+	if err != nil {
+		return err
 	}
 	w.runRecord(r, e.Kind, data)
 	if e.Kind != fairlead.RecordUsage {
@@ -154,38 +149,4 @@ func (w *work) entry(r *fairlead.Run, e *Entry) error {
 func (w *work) runRecord(r *fairlead.Run, kind string, data any) {
 	actor := fairlead.Actor{Kind: fairlead.ActorAgent, Key: r.Agent, Assignment: r.Assignment, Run: r.ID}
 	w.record(fairlead.Record{Kind: kind, Assignment: r.Assignment, Visit: r.Visit, Run: r.ID, Actor: actor}, data)
-}
-
-// cut is a text over the bound as a record holds it; the whole is a blob under its hash.
-type cut struct {
-	Head   string `json:"head"`
-	Tail   string `json:"tail"`
-	Length int    `json:"length"`
-	Hash   string `json:"hash"`
-}
-
-// long returns a text as a record holds it: itself, or its ends with the rest kept outside.
-func (w *work) long(text string) (any, error) {
-	if len(text) <= maxText {
-		return text, nil
-	}
-	sum := sha256.Sum256([]byte(text))
-	c := cut{Head: head(text, maxText/4), Tail: tail(text, maxText/4), Length: len(text), Hash: hex.EncodeToString(sum[:])}
-	return c, w.tx.PutBlob(c.Hash, text)
-}
-
-// head and tail cut on the border of a character.
-func head(s string, n int) string {
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-func tail(s string, n int) string {
-	i := len(s) - n
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
-	}
-	return s[i:]
 }

@@ -73,8 +73,10 @@ func (w *work) endOrStop(r *fairlead.Run, status fairlead.RunStatus, by fairlead
 	switch r.Status {
 	case fairlead.RunQueued:
 		r.StopReason = reason
-		if _, err := w.tx.DeleteTimer(fairlead.TimerRunDue, r.ID); err != nil {
-			return err
+		if !r.Due { // one that is due has no timer any more
+			if _, err := w.tx.DeleteTimer(fairlead.TimerRunDue, r.ID); err != nil {
+				return err
+			}
 		}
 		return w.finishRun(r, status)
 	case fairlead.RunStopping:

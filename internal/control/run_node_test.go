@@ -1,6 +1,7 @@
 package control
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/fairlead/fairlead"
@@ -213,19 +214,29 @@ func TestLongValuesAreKeptOutside(t *testing.T) {
 		for i := range long {
 			long[i] = 'x'
 		}
-		j.says(string(long))
+		outcome, err := json.Marshal(map[string]any{"call": "c1", "outcome": "ok", "output": string(long), "input": string(long[:100])})
+		f.must(err)
+		j.tell(nil, false, Fact{Record: &Entry{Kind: fairlead.RecordEffectOutcome, Data: outcome}})
 		f.read(func(tx *store.ReadTx) error {
 			records, err := tx.ListRecordsFor(j.Task.ID, j.Run.Assignment, 0)
 			if err != nil {
 				return err
 			}
-			var c cut
-			if err := unmarshal(records[len(records)-1].Data, &c); err != nil {
+			// Whoever looks for the call and how it ended finds both; only the long text is cut.
+			var c struct {
+				Call, Outcome, Output, Input string
+				Cut                          map[string]whole
+			}
+			last := records[len(records)-1]
+			if err := unmarshal(last.Data, &c); err != nil {
 				return err
 			}
-			whole, err := tx.GetBlob(c.Hash)
-			if len(whole) != c.Length || c.Length < len(long) || len(c.Head) == 0 || len(c.Tail) == 0 {
-				t.Errorf("got a cut of %d bytes, a blob of %d", c.Length, len(whole))
+			if c.Call != "c1" || c.Outcome != "ok" || c.Input != string(long[:100]) || len(last.Data) > maxText || len(c.Cut) != 1 {
+				t.Errorf("got a record of %d bytes with call %q, outcome %q, cuts %v", len(last.Data), c.Call, c.Outcome, c.Cut)
+			}
+			kept, err := tx.GetBlob(c.Cut["output"].Hash)
+			if kept != string(long) || c.Cut["output"].Length != len(long) || len(c.Output) < 2*ends {
+				t.Errorf("got %d bytes in the record and %d outside", len(c.Output), len(kept))
 			}
 			return err
 		})

@@ -236,3 +236,20 @@ func TestSetupAdaptsProfiles(t *testing.T) {
 		t.Errorf("got reason %q, want exists", e.Reason)
 	}
 }
+
+// Identifiers name directories and branches: two workspaces must not share them.
+func TestWorkspacesTellTheirIdentifiersApart(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		h := newHouse(t, db)
+		seen := map[string]bool{"FL": true}
+		for _, key := range []string{"abc", "abcd", "fl", "abce"} {
+			v, err := h.c.AddWorkspace(t.Context(), owner(), fairlead.KeyNameBody{Key: key})
+			h.must(err)
+			if seen[v.Prefix] {
+				t.Errorf("workspace %s shares the prefix %s", key, v.Prefix)
+			}
+			seen[v.Prefix] = true
+		}
+	})
+}

@@ -6,36 +6,6 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Ladder is how long to wait before each retry of a failed run; its length is the number of retries.
-type Ladder []time.Duration
-
-// Jitter is the share by which a rung may be longer or shorter, so that failed runs do not come back as one crowd.
-const Jitter = 0.2
-
-// StandardLadder returns the ladder of agents that name none. The caller owns it.
-func StandardLadder() Ladder {
-	return Ladder{2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour}
-}
-
-// Length is the time from the first failure to the last retry.
-func (l Ladder) Length() time.Duration {
-	var sum time.Duration
-	for _, d := range l {
-		sum += d
-	}
-	return sum
-}
-
-// Rung returns the wait after the attempt (0 = first try) has failed, and false when no retry is left. spread is a
-// number from -1 to 1 that the caller draws; it moves the wait by at most [Jitter].
-func (l Ladder) Rung(attempt int, spread float64) (time.Duration, bool) {
-	if attempt < 0 || attempt >= len(l) {
-		return 0, false
-	}
-	spread = min(max(spread, -1), 1)
-	return time.Duration(float64(l[attempt]) * (1 + Jitter*spread)), true
-}
-
 // Treatment is what follows from a class of failure.
 type Treatment string
 
@@ -47,7 +17,7 @@ const (
 	TreatDead  Treatment = "dead"  // no retry can mend it
 )
 
-// Class is one line of the classifier's table.
+// Class is how a class of errors is treated.
 type Class struct {
 	Treatment Treatment
 	Remedy    string // what a person can do, "" when time alone may help
@@ -55,27 +25,40 @@ type Class struct {
 	AtOnce int
 }
 
-// Classify returns the line of a class. A class nobody knows is treated as transient: work is retried, then reported.
+// FailureLine is the line of the failure table for one class of errors.
+type FailureLine struct {
+	Error fairlead.ErrorClass
+	Class
+}
+
+// FailureTable returns every class of errors with its treatment. The caller owns it.
+func FailureTable() []FailureLine {
+	return []FailureLine{
+		{fairlead.ClassTransient, Class{Treatment: TreatRetry}},
+		{fairlead.ClassLimited, Class{Treatment: TreatHold, Remedy: "wait for the provider's limit to reset, or give the agent another account"}},
+		{fairlead.ClassBudget, Class{Treatment: TreatPark, Remedy: "raise the budget, or stop the work"}},
+		{fairlead.ClassDenied, Class{Treatment: TreatDead, Remedy: "ask the provider, or change the rule that denies"}},
+		{fairlead.ClassConfiguration, Class{Treatment: TreatDead, Remedy: "correct the agent's profile: command, adapter or program"}},
+		{fairlead.ClassAuthentication, Class{Treatment: TreatDead, Remedy: "give the agent a valid key or log it in"}},
+		{fairlead.ClassUnknownModel, Class{Treatment: TreatDead, Remedy: "name a model the provider knows"}},
+		{fairlead.ClassEmpty, Class{Treatment: TreatRetry}},
+		{fairlead.ClassTurnLimit, Class{Treatment: TreatRetry}},
+		{fairlead.ClassRefusal, Class{Treatment: TreatRetry}},
+		{fairlead.ClassFormat, Class{Treatment: TreatRetry}},
+		{fairlead.ClassStuck, Class{Treatment: TreatRetry}},
+		{fairlead.ClassProgram, Class{Treatment: TreatPark, Remedy: "mend the program, then retry or migrate", AtOnce: 1}},
+		{fairlead.ClassStopped, Class{Treatment: TreatDead, Remedy: "read why the program ended itself"}},
+		{fairlead.ClassInterrupted, Class{Treatment: TreatRetry}},
+	}
+}
+
+// Classify returns the treatment of a class. A class nobody knows is treated as transient: work is retried, then
+// reported.
 func Classify(c fairlead.ErrorClass) Class {
-	switch c {
-	case fairlead.ClassLimited:
-		return Class{Treatment: TreatHold, Remedy: "wait for the provider's limit to reset, or give the agent another account"}
-	case fairlead.ClassBudget:
-		return Class{Treatment: TreatPark, Remedy: "raise the budget, or stop the work"}
-	case fairlead.ClassDenied:
-		return Class{Treatment: TreatDead, Remedy: "ask the provider, or change the rule that denies"}
-	case fairlead.ClassConfiguration:
-		return Class{Treatment: TreatDead, Remedy: "correct the agent's profile: command, adapter or program"}
-	case fairlead.ClassAuthentication:
-		return Class{Treatment: TreatDead, Remedy: "give the agent a valid key or log it in"}
-	case fairlead.ClassUnknownModel:
-		return Class{Treatment: TreatDead, Remedy: "name a model the provider knows"}
-	case fairlead.ClassProgram:
-		return Class{Treatment: TreatPark, Remedy: "mend the program, then retry or migrate", AtOnce: 1}
-	case fairlead.ClassStopped:
-		return Class{Treatment: TreatDead, Remedy: "read why the program ended itself"}
-	case fairlead.ClassTransient, fairlead.ClassEmpty, fairlead.ClassTurnLimit, fairlead.ClassRefusal, fairlead.ClassFormat,
-		fairlead.ClassStuck, fairlead.ClassInterrupted:
+	for _, line := range FailureTable() {
+		if line.Error == c {
+			return line.Class
+		}
 	}
 	return Class{Treatment: TreatRetry}
 }
@@ -111,4 +94,23 @@ func Judge(f fairlead.Failure, attempt int, l Ladder, spread float64) Verdict {
 		return Verdict{Treatment: TreatDead, Attempt: true, Remedy: c.Remedy}
 	}
 	return Verdict{Treatment: TreatRetry, After: after, Attempt: true, Remedy: c.Remedy}
+}
+
+// JudgeEarly decides about a failed try that a person's wake or an answer began ahead of its time in back-off: the
+// attempt count stays (attempt is that of the run while it waited, from 1), and the run returns to the rung it waited on.
+func JudgeEarly(f fairlead.Failure, attempt int, l Ladder, spread float64) Verdict {
+	v := Judge(f, max(attempt-1, 0), l, spread)
+	v.Attempt = v.Attempt && v.Treatment == TreatDead
+	return v
+}
+
+// MaxInterruptions is how many interruptions of one assignment in a row are taken for a failure.
+const MaxInterruptions = 3
+
+// Interrupted returns the failure that so many interruptions in a row are, and false while they are none.
+func Interrupted(inARow int) (fairlead.Failure, bool) {
+	if inARow < MaxInterruptions {
+		return fairlead.Failure{}, false
+	}
+	return fairlead.Failure{Class: fairlead.ClassInterrupted, Message: "interrupted three times in a row"}, true
 }

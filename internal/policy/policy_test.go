@@ -194,7 +194,7 @@ func TestEveryHoldSaysWhatReleasesIt(t *testing.T) {
 	for _, k := range []fairlead.HoldKind{
 		fairlead.HoldWIP, fairlead.HoldLoop, fairlead.HoldBlocked, fairlead.HoldCheckout, fairlead.HoldAgentBusy, fairlead.HoldAgentPaused,
 		fairlead.HoldNodeLabel, fairlead.HoldRequest, fairlead.HoldDue, fairlead.HoldCooldown, fairlead.HoldAccount, fairlead.HoldBudget,
-		fairlead.HoldArchived, "strange",
+		fairlead.HoldArchived, fairlead.HoldBreaker, "strange",
 	} {
 		h := Hold(k, "ref_1")
 		if h.Kind != k || h.Ref != "ref_1" || h.Text == "" || h.Release == "" || seen[h.Text] {

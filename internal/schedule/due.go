@@ -1,37 +1,44 @@
 package schedule
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // dues is what came due in a span of time.
 type dues struct {
 	count  int
-	first  time.Time
+	first  time.Time   // of a count above zero
 	older  time.Time   // the newest one that newest does not hold
 	newest []time.Time // in order
 }
+
+// century is where looking backwards ends: twice that often would run over.
+const century = 100 * 366 * 24 * time.Hour
 
 // due looks at the occurrences after last and not after now, and holds at most the newest n of them.
 func (s Schedule) due(last, now time.Time, n int) dues {
 	if s.every > 0 {
 		return s.beats(last, now, n)
 	}
-	var d dues
-	ring := make([]time.Time, n)
-	for t := s.Next(last); !t.IsZero() && !t.After(now); t = s.Next(t) {
-		if d.count == 0 {
-			d.first = t
+	// The newest ones are looked for in a span that grows backwards, the others only counted.
+	for span := time.Hour; ; span *= 2 {
+		from := now.Add(-span)
+		if !from.After(last) || span > century {
+			from = last
 		}
-		if slot := d.count % n; d.count >= n {
-			d.older, ring[slot] = ring[slot], t
-		} else {
-			ring[slot] = t
+		newest := s.Between(from, now, math.MaxInt)
+		if len(newest) <= n && from.After(last) {
+			continue
 		}
-		d.count++
+		d := dues{count: s.count(last, from) + len(newest), first: s.Next(last)}
+		cut := max(0, len(newest)-n)
+		if cut > 0 {
+			d.older = newest[cut-1]
+		}
+		d.newest = newest[cut:]
+		return d
 	}
-	for i := max(0, d.count-n); i < d.count; i++ {
-		d.newest = append(d.newest, ring[i%n])
-	}
-	return d
 }
 
 // beats is due for an interval: nothing has to be walked through.
@@ -48,6 +55,19 @@ func (s Schedule) beats(last, now time.Time, n int) dues {
 		d.older = d.newest[0].Add(-s.every)
 	}
 	return d
+}
+
+// count returns how many fires there are after from and not after to.
+func (s Schedule) count(from, to time.Time) int {
+	n := 0
+	for next := s.Next(from); !next.IsZero() && !next.After(to); next = s.Next(from) {
+		if day, fires := s.cron.steady(next); day.After(from) && fires > 0 && !day.Add(24*time.Hour-1).After(to) {
+			n, from = n+fires, day.Add(24*time.Hour-1)
+			continue
+		}
+		n, from = n+1, next
+	}
+	return n
 }
 
 // skipped makes the receipts of all but the newest from cut on.

@@ -81,6 +81,7 @@ func TestR15_LongAbsence(t *testing.T) {
 	}{
 		{every, 10 * 365 * 24 * time.Hour, 10 * 365 * 24 * 3600},
 		{mustCron(t, "*/30 * * * *", ""), 365 * 24 * time.Hour, 365 * 48},
+		{mustCron(t, "* * * * *", ""), 3 * 365 * 24 * time.Hour, 3 * 365 * 1440},
 	} {
 		fires, receipts := c.s.Missed(Policy{Catchup: CatchupAll, Max: 3, Grace: time.Nanosecond}, last, last.Add(c.gap))
 		// The last one falls on the end of the absence itself, hence it is on time and needs no receipt.
@@ -142,6 +143,36 @@ func TestR15_EveryOccurrenceIsAccountedFor(t *testing.T) {
 		}
 		if sum != len(due) || late != len(fires) || len(fires) > most || len(fires) < min(most, len(due)) {
 			t.Fatalf("%d due, %d accounted for, %d fires of at most %d", len(due), sum, len(fires), most)
+		}
+	})
+}
+
+func TestMissedSinceAntiquity(t *testing.T) {
+	t.Parallel()
+	_, receipts := mustCron(t, "0 0 1 1 *", "").Missed(Policy{}, at(t, "0001-06-01T00:00:00Z"), at(t, "2026-06-01T00:00:00Z"))
+	sum := 0
+	for _, r := range receipts {
+		sum += r.Count
+	}
+	if want := 2025; sum != want {
+		t.Errorf("%d years, want %d", sum, want)
+	}
+}
+
+// TestCountIsTheWalk: skipping plain days counts what walking through them does.
+func TestCountIsTheWalk(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.SampledFrom([]string{"*/30 * * * *", "0 0 * * *", "15,45 0-3 * * *", "0 */2 1-7 * mon", "0 12 29 2 *"}).Draw(t, "line")
+		zone := rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "America/Havana", "Pacific/Apia", "Australia/Lord_Howe"}).Draw(t, "zone")
+		s, err := Cron(line, zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := time.Unix(rapid.Int64Range(1_300_000_000, 1_800_000_000).Draw(t, "from"), 0)
+		to := from.Add(time.Duration(rapid.IntRange(0, 400*24*3600).Draw(t, "seconds")) * time.Second)
+		if got, want := s.count(from, to), len(s.Between(from, to, 1_000_000)); got != want {
+			t.Fatalf("%s from %s to %s: counted %d, walked %d", s, from, to, got, want)
 		}
 	})
 }

@@ -1,6 +1,9 @@
 package schedule
 
-import "time"
+import (
+	"math/bits"
+	"time"
+)
 
 // next finds the first fire after a time. A reading of the local clock is carried as a time in UTC with the same
 // digits, which makes arithmetic on readings plain.
@@ -69,4 +72,18 @@ func instant(reading time.Time, zone *time.Location) time.Time {
 		}
 		at = end
 	}
+}
+
+// steady returns when the local day of a fire began and how many fires it has in all, provided that it is a plain day:
+// 24 hours of one offset, with no reading that was shown before. Otherwise it returns 0 fires.
+func (c *cron) steady(fire time.Time) (day time.Time, fires int) {
+	l := fire.In(c.zone)
+	y, m, d := l.Date()
+	_, offset := l.Zone()
+	day = time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Add(-time.Duration(offset) * time.Second)
+	start, end := l.ZoneBounds()
+	if day.Before(start.Add(farthest)) || !end.IsZero() && day.Add(24*time.Hour).After(end) {
+		return day, 0
+	}
+	return day, bits.OnesCount64(c.sets[hour]) * bits.OnesCount64(c.sets[minute])
 }

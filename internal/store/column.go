@@ -105,6 +105,9 @@ type jsonArg struct {
 
 // Value implements driver.Valuer.
 func (a jsonArg) Value() (driver.Value, error) {
+	if a.v == nil {
+		return a.empty, nil
+	}
 	text, err := jsonText(a.v)
 	if err != nil {
 		return nil, err
@@ -115,9 +118,27 @@ func (a jsonArg) Value() (driver.Value, error) {
 	return text, nil
 }
 
-func listArg[T any](v []T) jsonArg         { return jsonArg{v, "[]"} }
-func mapArg(v map[string]any) jsonArg      { return jsonArg{v, "{}"} }
-func pointerArg[T any](v *T) driver.Valuer { return jsonArg{v, ""} }
+// listArg, mapArg and pointerArg pass structured values. Most are empty, and those need no encoder.
+func listArg[T any](v []T) jsonArg {
+	if len(v) == 0 {
+		return jsonArg{nil, "[]"}
+	}
+	return jsonArg{v, "[]"}
+}
+
+func mapArg(v map[string]any) jsonArg {
+	if len(v) == 0 {
+		return jsonArg{nil, "{}"}
+	}
+	return jsonArg{v, "{}"}
+}
+
+func pointerArg[T any](v *T) driver.Valuer {
+	if v == nil {
+		return jsonArg{nil, ""}
+	}
+	return jsonArg{v, ""}
+}
 
 // actorArg passes an actor. Actors stand in most rows, so the usual ones are written without the encoder.
 type actorArg fairlead.Actor

@@ -8,7 +8,7 @@ import (
 )
 
 // The channels of Postgres. A notification on fairlead_events is either "appended", for the sequencers, or "head", for
-// readers; one on fairlead_wake carries topics.
+// readers; one on fairlead_wake carries topics, that of new events for the sequencers among them.
 const (
 	channelEvents = "fairlead_events"
 	channelWake   = "fairlead_wake"
@@ -20,17 +20,15 @@ var stmtNotify = define("notify", `SELECT {{notify}}`)
 
 // notify broadcasts, inside the transaction, what its commit makes worth a look.
 func notify(r ReadTx, topics Topic) error {
-	if topics&TopicEvents != 0 {
-		if _, err := r.exec(stmtNotify, channelEvents, appended); err != nil {
-			return err
-		}
+	channel, payload := channelWake, topics.encode()
+	switch topics {
+	case 0:
+		return nil
+	case TopicEvents:
+		channel, payload = channelEvents, appended
 	}
-	if rest := topics &^ TopicEvents; rest != 0 {
-		if _, err := r.exec(stmtNotify, channelWake, rest.encode()); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := r.exec(stmtNotify, channel, payload)
+	return err
 }
 
 // listen turns notifications into signals. After every (re)connection everybody looks: what was said meanwhile is lost.
@@ -73,7 +71,11 @@ func (d *postgres) listenOnce(ctx context.Context) (connected bool) {
 		}
 		switch {
 		case n.Channel == channelWake:
-			d.signals.raise(decodeTopic(n.Payload))
+			topics := decodeTopic(n.Payload)
+			if topics&TopicEvents != 0 { // they have no positions yet: readers see them later
+				d.look()
+			}
+			d.signals.raise(topics &^ TopicEvents)
 		case n.Payload == headMoved:
 			d.signals.raise(TopicEvents)
 		default:

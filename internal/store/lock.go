@@ -40,7 +40,6 @@ func (tx *Tx) LockAgents(workspace string, keys ...string) ([]fairlead.AgentProf
 		ids[i] = workspace + "/" + k
 	}
 	tx.order.takeAll(rankAgents, ids)
-	tx.memo.locked()
 	return all(&tx.ReadTx, stmtAgentsLock, scanAgent, workspace, listArg(keys))
 }
 

@@ -15,16 +15,37 @@ type memo struct {
 	task      string // locked
 	runs      []fairlead.Run
 	runsKnown bool
+	// lines are the numbers of the last lines this transaction wrote to the logs of runs; 0 = the run is new.
+	lines map[string]int64
 
 	workspace string
 	revision  int64
+
+	// around is what Around said when the transaction had run so many writing statements.
+	around      Around
+	aroundOf    aroundKey
+	aroundAfter int
+}
+
+// aroundKey says what was asked.
+type aroundKey struct {
+	workspace, task string
+	visit           int
 }
 
 // locked notes that a lock was taken: what was read of the workspace without it may have changed since.
-func (m *memo) locked() { m.workspace = "" }
+func (m *memo) locked() { m.workspace, m.aroundOf = "", aroundKey{} }
 
 // lockedTask notes that the task is locked, or was made in this transaction.
 func (m *memo) lockedTask(id string) { *m = memo{task: id} }
+
+// wrote notes the number of a run's last line.
+func (m *memo) wrote(run string, seq int64) {
+	if m.lines == nil {
+		m.lines = map[string]int64{}
+	}
+	m.lines[run] = seq
+}
 
 // forgetRuns is for statements that change runs without naming them.
 func (m *memo) forgetRuns() { m.runs, m.runsKnown = nil, false }
@@ -78,10 +99,10 @@ func (r *ReadTx) QueuedRunOf(task, assignment string) (*fairlead.Run, error) {
 // Around says what a task has beside its row. Most tasks have little of it, and a question for nothing costs as much as
 // one for something.
 type Around struct {
-	Participants, Seats, Blockers, Children, Requests, Approval, Deferred bool
+	Participants, Seats, Blockers, Children, Requests, Approval, Deferred, Outbox bool
 }
 
-// The bits of stmtAround's one column.
+// The bits of stmtAround's first column.
 const (
 	aroundParticipants = 1 << iota
 	aroundSeats
@@ -91,6 +112,7 @@ const (
 	aroundApproval
 	aroundDeferred
 	aroundRuns
+	aroundOutbox
 )
 
 var stmtAround = define("around", `
@@ -101,20 +123,32 @@ SELECT CASE WHEN EXISTS (SELECT 1 FROM participants WHERE task = ?1) THEN 1 ELSE
   + CASE WHEN EXISTS (SELECT 1 FROM requests WHERE task = ?1 AND state = 'open') THEN 16 ELSE 0 END
   + CASE WHEN EXISTS (SELECT 1 FROM requests WHERE task = ?1 AND visit = ?2 AND kind = 'approval') THEN 32 ELSE 0 END
   + CASE WHEN EXISTS (SELECT 1 FROM deferred WHERE task = ?1 AND visit = ?2) THEN 64 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM runs WHERE task = ?1 AND status IN ('queued', 'claimed', 'running', 'stopping')) THEN 128 ELSE 0 END`)
+  + CASE WHEN EXISTS (SELECT 1 FROM runs WHERE task = ?1 AND status IN ('queued', 'claimed', 'running', 'stopping')) THEN 128 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM outbox WHERE task = ?1 AND done_at = 0 AND kind <> 'notify') THEN 256 ELSE 0 END,
+  COALESCE((SELECT last FROM counters WHERE workspace = ?3 AND name = '`+counterRevision+`'), 0)`)
 
-// Around looks at what there is around a task in a visit.
-func (r *ReadTx) Around(task string, visit int) (Around, error) {
-	var bits int64
-	if err := one(r, "task", stmtAround, into(&bits), task, visit); err != nil {
+// Around looks at what there is around a task in a visit, and at the revision of its workspace. Asked again before the
+// transaction has written anything, it answers from memory.
+func (r *ReadTx) Around(workspace, task string, visit int) (Around, error) {
+	m, key := &r.memo, aroundKey{workspace, task, visit}
+	if m.aroundOf == key && m.aroundAfter == r.writes {
+		return m.around, nil
+	}
+	var bits, revision int64
+	if err := one(r, "task", stmtAround, into(&bits, &revision), task, visit, workspace); err != nil {
 		return Around{}, err
 	}
-	if bits&aroundRuns == 0 && r.memo.task == task && !r.memo.runsKnown {
-		r.memo.runsKnown = true
+	if bits&aroundRuns == 0 && m.task == task && !m.runsKnown {
+		m.runsKnown = true
 	}
-	return Around{
+	if m.workspace != workspace {
+		m.workspace, m.revision = workspace, revision
+	}
+	m.aroundOf, m.aroundAfter = key, r.writes
+	m.around = Around{
 		Participants: bits&aroundParticipants != 0, Seats: bits&aroundSeats != 0, Blockers: bits&aroundBlockers != 0,
 		Children: bits&aroundChildren != 0, Requests: bits&aroundRequests != 0, Approval: bits&aroundApproval != 0,
-		Deferred: bits&aroundDeferred != 0,
-	}, nil
+		Deferred: bits&aroundDeferred != 0, Outbox: bits&aroundOutbox != 0,
+	}
+	return m.around, nil
 }

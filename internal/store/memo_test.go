@@ -28,7 +28,7 @@ func TestMemoIsWhatTheDatabaseSays(t *testing.T) {
 		if _, err := tx.LockTask("tsk_1"); err != nil {
 			return err
 		}
-		if around, err := tx.Around("tsk_1", 1); err != nil || around != (Around{}) || !tx.memo.runsKnown {
+		if around, err := tx.Around("w", "tsk_1", 1); err != nil || around != (Around{}) || !tx.memo.runsKnown {
 			t.Errorf("around a new task: %+v, %v", around, err)
 		}
 		for i := range 60 {
@@ -78,8 +78,16 @@ func memoChange(tx *Tx, random *rand.Rand, i int) error {
 		return err
 	}
 	at := tx.Now()
-	return tx.InsertRun(&fairlead.Run{
+	if err := tx.InsertRun(&fairlead.Run{
 		ID: "run_" + id, Workspace: "w", Task: task, Assignment: "asg_" + id, Visit: 1, Status: fairlead.RunQueued, Reason: "r", Due: true, DueAt: at,
 		RequestedAt: at,
-	})
+	}); err != nil {
+		return err
+	}
+	for want := range random.Int64N(3) {
+		if seq, err := tx.AppendRunEvent("run_"+id, "line", nil); err != nil || seq != want+1 {
+			return fmt.Errorf("got line %d, %w; want %d", seq, err, want+1)
+		}
+	}
+	return nil
 }

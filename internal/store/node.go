@@ -14,9 +14,10 @@ var (
 INSERT INTO nodes (`+nodeColumns+`)
 SELECT CAST(?1 AS TEXT), COALESCE(MAX(epoch), 0) + 1, CAST(?2 AS TEXT), CAST(?3 AS BIGINT), CAST(?4 AS TEXT), CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), 0
 FROM nodes RETURNING epoch`)
-	stmtNodesBury = define("nodes_bury", `UPDATE nodes SET dead_at = ?1 WHERE dead_at = 0`)
-	stmtNodeDead  = define("node_dead", `UPDATE nodes SET dead_at = ?3 WHERE id = ?1 AND epoch = ?2 AND dead_at = 0`)
-	stmtNodes     = define("nodes", `
+	stmtNodesBury   = define("nodes_bury", `UPDATE nodes SET dead_at = ?1 WHERE dead_at = 0`)
+	stmtNodesOfHome = define("nodes_of_home_bury", `UPDATE nodes SET dead_at = ?1 WHERE dead_at = 0 AND id LIKE ?2`)
+	stmtNodeDead    = define("node_dead", `UPDATE nodes SET dead_at = ?3 WHERE id = ?1 AND epoch = ?2 AND dead_at = 0`)
+	stmtNodes       = define("nodes", `
 SELECT `+qualified("n", nodeColumns)+`, COALESCE(b.counter, 0) FROM nodes n LEFT JOIN node_beats b ON b.node = n.id ORDER BY n.epoch`)
 	stmtNodesLive = define("nodes_live", `
 SELECT `+qualified("n", nodeColumns)+`, COALESCE(b.counter, 0) FROM nodes n LEFT JOIN node_beats b ON b.node = n.id
@@ -58,6 +59,15 @@ func (db *DB) BeginEpoch(ctx context.Context, n fairlead.Node) (fairlead.Node, e
 			return n, err
 		}
 	}
+}
+
+// BuryEpochs marks the live epochs of nodes dead whose ids begin with a prefix: those of a home whose lock the caller
+// holds, so that no process of it can live. The prefix must have no % and _ is taken for any character.
+func (db *DB) BuryEpochs(ctx context.Context, prefix string) error {
+	return db.Write(ctx, func(tx *Tx) error {
+		_, err := tx.exec(stmtNodesOfHome, micros(tx.Now()), prefix+"%")
+		return err
+	})
 }
 
 func (tx *Tx) insertNode(n *fairlead.Node) error {

@@ -234,7 +234,7 @@ func (s pgSession) exec(ctx context.Context, st *Stmt, args []any) (int64, error
 }
 
 func (s pgSession) query(ctx context.Context, st *Stmt, args []any) (rowset, error) {
-	return s.tx.QueryContext(ctx, st.postgres, args...)
+	return s.tx.QueryContext(ctx, st.postgres, args...) //nolint:rowserrcheck // whoever walks the rows asks for their error
 }
 
 // placesEvents is false: commits and insertions come in different orders, so a sequencer gives positions afterwards.

@@ -67,6 +67,7 @@ func (tx *Tx) InsertRun(v *fairlead.Run) error {
 		v.ErrorMessage, v.Fence.Number, v.Fence.Claim, v.Node, v.Epoch, v.MergedInto, truth(v.Early), v.Version)
 	if err == nil {
 		tx.memo.keep(v)
+		tx.memo.wrote(v.ID, 0)
 	}
 	return err
 }

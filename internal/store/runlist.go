@@ -48,7 +48,8 @@ var (
 INSERT INTO run_events (`+runEventColumns+`)
 SELECT CAST(?1 AS TEXT), COALESCE(MAX(seq), 0) + 1, CAST(?2 AS TEXT), CAST(?3 AS TEXT), CAST(?4 AS BIGINT) FROM run_events WHERE run = ?1
 RETURNING seq`)
-	stmtRunEvents = define("run_events", `SELECT `+runEventColumns+` FROM run_events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3`)
+	stmtRunEventNext = define("run_event_next", `INSERT INTO run_events (`+runEventColumns+`) VALUES (?1, ?2, ?3, ?4, ?5)`)
+	stmtRunEvents    = define("run_events", `SELECT `+runEventColumns+` FROM run_events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3`)
 )
 
 func scanRunEvent(s scanner, e *fairlead.RunEvent) error {
@@ -57,7 +58,16 @@ func scanRunEvent(s scanner, e *fairlead.RunEvent) error {
 
 // AppendRunEvent adds a line to a run's audit log and returns its number. The run's task must be locked.
 func (tx *Tx) AppendRunEvent(run, kind string, data map[string]any) (seq int64, err error) {
+	if last, known := tx.memo.lines[run]; known {
+		seq = last + 1
+		tx.memo.wrote(run, seq)
+		_, err = tx.exec(stmtRunEventNext, run, seq, kind, mapArg(data), micros(tx.Now()))
+		return seq, err
+	}
 	err = one(&tx.ReadTx, "run", stmtRunEventInsert, into(&seq), run, kind, mapArg(data), micros(tx.Now()))
+	if err == nil {
+		tx.memo.wrote(run, seq)
+	}
 	return seq, err
 }
 

@@ -34,6 +34,7 @@ type ReadTx struct {
 	ctx     context.Context // the transaction's own; a Tx's cannot be cancelled by its caller
 	session session
 	memo    memo
+	writes  int  // statements run so far that may have written
 	bumped  bool // this transaction has raised a revision
 	// err is the first failure of a statement. After it nothing counts any more: Postgres refuses every further
 	// statement, and SQLite may have rolled back more than the statement.
@@ -48,11 +49,19 @@ func (r *ReadTx) fail(st *Stmt, err error) error {
 	return err
 }
 
+// ran counts a statement that returns rows, if it writes them too.
+func (r *ReadTx) ran(st *Stmt) {
+	if st.writes {
+		r.writes++
+	}
+}
+
 // exec runs a statement and returns how many rows it touched.
 func (r *ReadTx) exec(st *Stmt, args ...any) (int64, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
+	r.writes++
 	n, err := r.session.exec(r.ctx, st, args)
 	if err != nil {
 		return 0, r.fail(st, err)
@@ -65,6 +74,7 @@ func (r *ReadTx) get(st *Stmt, scan func(scanner) error, args ...any) (bool, err
 	if r.err != nil {
 		return false, r.err
 	}
+	r.ran(st)
 	rows, err := r.session.query(r.ctx, st, args)
 	if err != nil {
 		return false, r.fail(st, err)
@@ -85,6 +95,7 @@ func (r *ReadTx) list(st *Stmt, each func(scanner) error, args ...any) error {
 	if r.err != nil {
 		return r.err
 	}
+	r.ran(st)
 	rows, err := r.session.query(r.ctx, st, args)
 	if err != nil {
 		return r.fail(st, err)

@@ -23,6 +23,7 @@ import (
 type Stmt struct {
 	name     string
 	once     bool // not worth preparing
+	writes   bool // it changes rows, whether it returns some or not
 	sqlite   string
 	postgres string
 	// order says which argument, from 0, each placeholder of the SQLite text stands for: its placeholders have no
@@ -36,7 +37,7 @@ var statements []*Stmt
 // define registers a statement, so that a test can prepare every one of them on both databases.
 func define(name, text string) *Stmt {
 	text = strings.TrimSpace(text)
-	st := &Stmt{name: name, postgres: toPostgres(text)}
+	st := &Stmt{name: name, postgres: toPostgres(text), writes: !strings.HasPrefix(text, "SELECT")}
 	st.sqlite, st.order = unnumbered(toSQLite(text))
 	statements = append(statements, st)
 	return st

@@ -21,6 +21,7 @@ type Metrics struct {
 	latency  *prometheus.HistogramVec
 	streams  prometheus.Gauge
 	panics   prometheus.Counter
+	claims   prometheus.Histogram
 }
 
 // NewMetrics makes a registry with the metrics of the HTTP door, the Go runtime and the process.
@@ -44,8 +45,13 @@ func NewMetrics() *Metrics {
 			Namespace: namespace, Subsystem: "http", Name: "panics_total",
 			Help: "Requests that ended in a panic.",
 		}),
+		claims: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "claim_seconds",
+			Help:    "Time from the wake that asked for a run, or the end of its wait, to its claim by this node.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .1, .5, 1, 5, 30, 120, 600},
+		}),
 	}
-	m.registry.MustRegister(m.requests, m.latency, m.streams, m.panics,
+	m.registry.MustRegister(m.requests, m.latency, m.streams, m.panics, m.claims,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -59,6 +65,9 @@ func (m *Metrics) Request(method, route string, status int, took time.Duration) 
 
 // Stream records that a stream was opened (1) or closed (-1).
 func (m *Metrics) Stream(delta int) { m.streams.Add(float64(delta)) }
+
+// Claim records how long a run waited for its claim, holds included.
+func (m *Metrics) Claim(waited time.Duration) { m.claims.Observe(waited.Seconds()) }
 
 // Panic records a request that ended in a panic.
 func (m *Metrics) Panic() { m.panics.Inc() }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -109,13 +110,13 @@ func (d *drive) order() workspace.Order {
 
 // prompt builds the prompt. A turn that was cut off in an agent whose loop runs here goes on as that very turn.
 func (d *drive) prompt(ctx context.Context, transcript agent.Transcript) (agent.Prompt, error) {
-	p := agent.Prompt{ID: fmt.Sprintf("%s_%d", d.c.Run.ID, d.c.Run.Fence.Number), Role: string(d.c.Assignment.Capacity)}
+	p := agent.Prompt{ID: promptID(d.c.Run.ID, d.c.Run.Fence.Number), Role: string(d.c.Assignment.Capacity)}
 	entries, err := transcript.Load(ctx)
 	if err != nil {
 		return p, fmt.Errorf("read session: %w", err)
 	}
 	if d.c.Interrupted {
-		p.ID = goesOn(entries, p.ID, fmt.Sprintf("%s_%d", d.c.Run.ID, d.c.Run.Fence.Number-1))
+		p.ID = goesOn(entries, d.c.Run.ID, p.ID, unheard(d.c))
 	}
 	p.Text = buildPrompt(promptInput{
 		Task: d.c.Task, Step: d.c.Step, Assignment: d.c.Assignment, Session: d.c.Session, Profile: d.c.Agent, Wakes: d.c.Wakes,
@@ -124,15 +125,41 @@ func (d *drive) prompt(ctx context.Context, transcript agent.Transcript) (agent.
 	return p, nil
 }
 
-// goesOn names the turn that a claim after an interruption goes on with: the session's last turn if it is open, or if it
-// is the interrupted claim's own and only its end was not heard. Otherwise the turn is a new one.
-func goesOn(entries []agent.Entry, fresh, interrupted string) string {
+// goesOn names the turn that a claim after an interruption goes on with: the session's last turn if the run began it, and
+// it is open or only its end was not heard. Otherwise the turn is a new one: what another run began belongs to a visit
+// that has ended.
+func goesOn(entries []agent.Entry, run, fresh string, unheard map[string]bool) string {
 	turn, ended := agent.LastTurn(entries)
-	if len(turn) > 0 && (!ended || turn[0].PromptID == interrupted) {
-		return turn[0].PromptID
+	if len(turn) == 0 {
+		return fresh
+	}
+	prompt := turn[0].PromptID
+	if unheard[prompt] || !ended && strings.HasPrefix(prompt, run+"_") {
+		return prompt
 	}
 	return fresh
 }
+
+// unheard names the prompts of the run's claims that began a turn of which no end is on record. A turn that was cut off
+// twice bears the name of its first claim.
+func unheard(c *control.Claimed) map[string]bool {
+	found := map[string]bool{}
+	for _, r := range c.Own {
+		switch r.Kind {
+		case fairlead.RecordTurnEnded:
+			clear(found)
+		case fairlead.RecordTurnStarted:
+			var d struct{ Fence int64 }
+			if r.Run == c.Run.ID && json.Unmarshal(r.Data, &d) == nil {
+				found[promptID(r.Run, d.Fence)] = true
+			}
+		}
+	}
+	return found
+}
+
+// promptID names the turn that a claim of a run begins.
+func promptID(run string, fence int64) string { return fmt.Sprintf("%s_%d", run, fence) }
 
 // authority is what the run's tools act with. The start of the turn may have carried the run into another visit.
 func (d *drive) authority(ctx context.Context) (Authority, error) {

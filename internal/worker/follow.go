@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -20,7 +21,7 @@ func (d *drive) follow(ctx context.Context, box *recordedTools) (*control.TurnEn
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{calls: make(map[string]bool), knows: box.knows}
+	f := &follower{calls: make(map[string]bool), shown: make(map[string]json.RawMessage), knows: box.knows, ours: box.ours}
 	var park <-chan time.Time
 	stop, drained := d.stop, ctx.Done()
 	for f.end == nil && !f.exited {
@@ -75,9 +76,11 @@ func (d *drive) send(f *follower) control.Directive {
 // follower turns events into facts.
 type follower struct {
 	facts  []control.Fact
-	text   []byte                 // pieces of one message
-	calls  map[string]bool        // calls whose intent was told
-	knows  func(call string) bool // calls that are on record already
+	text   []byte                     // pieces of one message
+	calls  map[string]bool            // calls whose intent was told
+	shown  map[string]json.RawMessage // inputs of calls of our tools, which go on record where they run
+	knows  func(call string) bool     // calls that are on record already
+	ours   func(tool string) bool
 	end    *agent.TurnEnd
 	exit   *agent.Exit
 	exited bool
@@ -147,9 +150,19 @@ func (f *follower) toolCall(t *agent.ToolCall) {
 	if f.knows(t.ID) {
 		return
 	}
+	input := t.Input
+	if f.ours(t.Name) {
+		if !t.State.Terminal() {
+			f.shown[t.ID] = input
+			return
+		}
+		if input == nil { // refused before it came to the tool
+			input = f.shown[t.ID]
+		}
+	}
 	if !f.calls[t.ID] && t.Name != "" {
 		f.calls[t.ID] = true
-		f.record(fairlead.RecordEffectIntent, map[string]any{"call": t.ID, "tool": t.Name, "input": t.Input})
+		f.record(fairlead.RecordEffectIntent, map[string]any{"call": t.ID, "tool": t.Name, "input": input})
 		f.line(fairlead.RunEventTool, map[string]any{"call": t.ID, "tool": t.Name})
 	}
 	if t.State.Terminal() {

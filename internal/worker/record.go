@@ -76,6 +76,12 @@ func (r *recordedTools) knows(call string) bool {
 	return r.told[call]
 }
 
+// ours reports whether a tool is one of those that are recorded here.
+func (r *recordedTools) ours(tool string) bool {
+	_, ok := agent.FindTool(r.ToolBox, tool)
+	return ok
+}
+
 // entry makes a fact of a journal record.
 func entry(kind string, data any) control.Fact {
 	b, err := json.Marshal(data)

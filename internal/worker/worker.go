@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/control"
@@ -35,6 +36,8 @@ type Deps struct {
 	Trees   Trees
 	Tools   Tools
 	Log     *slog.Logger // nil = discard
+	// Claimed is told how long each claimed run had waited; nil = nobody is.
+	Claimed func(waited time.Duration)
 	// Sessions is the directory in which transcripts of sessions are kept.
 	Sessions string
 }
@@ -170,6 +173,9 @@ func (w *Worker) Look(ctx context.Context) error {
 		if err != nil || c == nil {
 			w.Release()
 			return err
+		}
+		if w.Claimed != nil {
+			w.Claimed(c.Run.ClaimedAt.Sub(c.Run.DueAt))
 		}
 		w.Launch(c)
 	}

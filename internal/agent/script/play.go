@@ -16,11 +16,12 @@ const askTool = "ask_person_fairlead"
 
 // turn is one prompt being answered.
 type turn struct {
-	x      *execution
-	number int // in the session
-	done   int // steps whose result is in the transcript
-	result string
-	ended  bool // the whole turn is in the transcript
+	x       *execution
+	session string // as it was when the turn began: calls keep their ids when another execution goes on
+	number  int    // in the session
+	done    int    // steps whose result is in the transcript
+	result  string
+	ended   bool // the whole turn is in the transcript
 }
 
 // run is the life of an execution: turns until it is told to stop, or after the first when nobody keeps it warm.
@@ -79,7 +80,7 @@ func leaves(r agent.StopReason) bool { return r == agent.StopShutdown || r == ag
 
 // open finds the turn that the prompt continues, or begins a new one, and returns its steps as they were recorded.
 func (x *execution) open(ctx context.Context, p agent.Prompt) (turn, []Step, *agent.TurnEnd, error) {
-	t := turn{x: x}
+	t := turn{x: x, session: x.session}
 	all, err := x.history.Load(ctx)
 	if err != nil {
 		return t, nil, nil, err
@@ -122,7 +123,8 @@ func (x *execution) begin(ctx context.Context, t *turn, p agent.Prompt, dangling
 		}
 	}
 	t.number++
-	e := agent.Entry{Kind: agent.EntryPrompt, Turn: t.number, PromptID: p.ID, Text: p.Text, Data: mustJSON(map[string]string{"role": p.Role})}
+	e := agent.Entry{Kind: agent.EntryPrompt, Turn: t.number, PromptID: p.ID, Text: p.Text,
+		Data: mustJSON(map[string]string{"role": p.Role, "session": t.session})}
 	return e, x.history.Append(ctx, e)
 }
 
@@ -130,6 +132,11 @@ func (x *execution) begin(ctx context.Context, t *turn, p agent.Prompt, dangling
 func (t *turn) replay(entries []agent.Entry) (steps []Step, ok bool) {
 	for _, e := range entries {
 		switch e.Kind {
+		case agent.EntryPrompt:
+			var data struct{ Session string }
+			if json.Unmarshal(e.Data, &data) == nil && data.Session != "" {
+				t.session = data.Session
+			}
 		case agent.EntryReply:
 			ok = json.Unmarshal(e.Data, &steps) == nil
 		case agent.EntryResult:
@@ -183,7 +190,7 @@ func (t *turn) play(ctx context.Context, steps []Step) (*agent.TurnEnd, error) {
 	return &agent.TurnEnd{Reason: agent.EndTurn}, nil
 }
 
-func (t *turn) call() string { return fmt.Sprintf("%s.t%d.%d", t.x.session, t.number, t.done) }
+func (t *turn) call() string { return fmt.Sprintf("%s.t%d.%d", t.session, t.number, t.done) }
 
 // step does one step. The end is nil when the turn goes on.
 func (t *turn) step(ctx context.Context, s *Step) (*agent.Result, *agent.TurnEnd) {
@@ -254,7 +261,7 @@ func (t *turn) tool(ctx context.Context, name string, args json.RawMessage) agen
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	c := agent.Call{ID: t.call(), Execution: x.spec.ID, Session: x.session, Turn: t.number, Name: name, Args: args, Metadata: x.spec.Metadata}
+	c := agent.Call{ID: t.call(), Execution: x.spec.ID, Session: t.session, Turn: t.number, Name: name, Args: args, Metadata: x.spec.Metadata}
 	shown := agent.ToolCall{ID: c.ID, Name: name, Title: name, Input: args, State: agent.CallRunning}
 	x.track.Tool(shown)
 	r := x.offered(ctx, c)

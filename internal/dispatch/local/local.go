@@ -132,7 +132,11 @@ func (d *Dispatcher) Stop(ctx context.Context) error {
 // lookLoop calls look at the start, at every wake, at every sweep, and again soon after an error.
 func (d *Dispatcher) lookLoop(ctx context.Context, signals *store.Signals, look func(context.Context) error) {
 	for ctx.Err() == nil {
-		wait, stop := d.nextLook(look(ctx))
+		err := look(ctx)
+		if ctx.Err() != nil {
+			return // told to stop while it looked: no error of anybody's
+		}
+		wait, stop := d.nextLook(err)
 		select {
 		case <-ctx.Done():
 		case <-signals.C(store.TopicRuns):

@@ -10,7 +10,8 @@ CREATE TABLE meta (
 CREATE TABLE workspaces (
   key TEXT {{c}} PRIMARY KEY,
   name TEXT NOT NULL,
-  prefix TEXT NOT NULL,
+  -- Of identifiers and so of directories and branches: no two workspaces share one.
+  prefix TEXT {{c}} NOT NULL UNIQUE,
   created_at BIGINT NOT NULL
 );
 

@@ -142,7 +142,8 @@ func (m *model) moves(rt *rapid.T) {
 func (m *model) pick(rt *rapid.T, states ...fairlead.RunStatus) *job {
 	var fit []*job
 	for _, j := range m.jobs {
-		if slices.Contains(states, m.run(j.Run.ID).Status) {
+		// The same run may have been claimed anew since.
+		if r := m.run(j.Run.ID); r.Fence == j.Run.Fence && slices.Contains(states, r.Status) {
 			fit = append(fit, j)
 		}
 	}
@@ -402,6 +403,13 @@ func (m *model) finish() {
 		if !m.workOff() && m.idle() {
 			m.cleared()
 			return
+		}
+	}
+	for _, task := range m.tasks {
+		for _, r := range m.active(task) {
+			holds, err := m.c.Why(context.Background(), mainWorkspace, r.ID)
+			m.ok(err)
+			m.rt.Errorf("run %s of %s is %s, attempt %d, due %v: %+v", r.ID, r.Agent, r.Status, r.Attempt, r.Due, holds)
 		}
 	}
 	m.rt.Fatal("draining does not end")

@@ -153,10 +153,12 @@ func TestR33_ContentInFlight(t *testing.T) {
 		s.save("workflow: talk\nstart: a\nsteps:\n  - {key: a, agent: frail, on: {comment: [{queue_run: {to: primary}}]}}\n  - {key: z, terminal: done}\n")
 		task := s.task("talk")
 		s.comment(task.ID, "precious words")
-		runs := s.awaitRuns(task.ID, "the failure", func(r []fairlead.RunView) bool { return len(r) == 1 && r[0].FinishedAt != nil })
+		runs := s.awaitRuns(task.ID, "the failure", func(r []fairlead.RunView) bool {
+			return len(r) == 1 && r[0].Attempt == 1 && r[0].Status == fairlead.RunQueued
+		})
 		must(s.client.RetryRun(t.Context(), runs[0].ID, fairlead.OpBody{}))(t)
 		s.awaitRuns(task.ID, "the next try", func(r []fairlead.RunView) bool {
-			return len(r) == 2 && r[0].FinishedAt != nil && r[1].FinishedAt != nil
+			return len(r) == 1 && r[0].Status == fairlead.RunSucceeded
 		})
 		if p := s.prompts(task.ID); len(p) != 2 || !strings.Contains(p[0], "precious") || !strings.Contains(p[1], "precious") {
 			t.Errorf("prompts: %q", p)

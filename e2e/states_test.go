@@ -110,7 +110,7 @@ func TestR11_R38_A23_KilledWhileRunning(t *testing.T) {
 	})
 }
 
-// Three interruptions in a row of one assignment are a failure: with no retry left the run is dead, and tells it once.
+// Three interruptions in a row of one assignment are a failure: the run climbs the ladder, which none of them alone did.
 func TestR11_ThirdInterruptionIsAFailure(t *testing.T) {
 	t.Parallel()
 	g := newGate(t)
@@ -123,10 +123,16 @@ func TestR11_ThirdInterruptionIsAFailure(t *testing.T) {
 		s.kill()
 		s = s.again(options{})
 	}
-	s.await(task.ID, "the failure", func(v fairlead.TaskView) bool { return v.State == fairlead.StateFailed })
-	in := must(s.client.Inbox(t.Context(), ""))(t)
-	if len(in.Notices) != 1 || in.Notices[0].Kind != "agent_error" {
-		t.Errorf("notices: %s", asJSON(t, in.Notices))
+	runs := s.awaitRuns(task.ID, "the failure", func(r []fairlead.RunView) bool { return len(r) == 1 && r[0].Attempt == 1 })
+	log := must(s.client.RunEvents(t.Context(), runs[0].ID, 0))(t)
+	var failed []any
+	for _, v := range log.Items {
+		if v.Kind == fairlead.RunEventAttemptFailed {
+			failed = append(failed, v.Data["class"])
+		}
+	}
+	if len(failed) != 1 || failed[0] != string(fairlead.ClassInterrupted) || runs[0].Status != fairlead.RunQueued {
+		t.Errorf("the run is %s after failures %v", runs[0].Status, failed)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // kin is a task with its descendants.
-const kin = `WITH RECURSIVE kin (id) AS (SELECT id FROM tasks WHERE id = ?2 UNION ALL SELECT t.id FROM tasks t JOIN kin k ON t.parent = k.id) `
+const kin = `WITH RECURSIVE kin (id) AS (SELECT id FROM tasks WHERE id = ?2 UNION ALL SELECT t.id FROM tasks t JOIN kin k ON t.parent = k.id AND t.parent <> '') `
 
 const usageColumns = `run, model, day, workspace, agent, task, assignment, calls, input, output, cache_read, cache_write, money, unpriced, first_at, last_at`
 

@@ -101,15 +101,28 @@ func committed(t *testing.T, db *store.DB, fresh Factory) {
 	}
 }
 
+// rolledBack allows a look for no reason (a listener that has just connected says "look" too): a wake that is really
+// seen although it was rolled back is seen every time.
 func rolledBack(t *testing.T, db *store.DB, fresh Factory) {
 	a, b := start(t, db, fresh, nil), start(t, db, fresh, nil)
-	rollBack(t, db, func(tx *store.Tx) { a.WakeTx(tx) })
-	// A committed wake after it gives a bound to the wait: it must be the only look.
-	wake(t, db, a)
-	for _, n := range []*node{a, b} {
-		await(t, n.looks, "the look after the commit")
-		if len(n.looks) != 0 {
-			t.Errorf("a rolled-back wake was seen")
+	const tries = 3
+	for try := 1; ; try++ {
+		rollBack(t, db, func(tx *store.Tx) { a.WakeTx(tx) })
+		// A committed wake after it gives a bound to the wait: it must be the only look.
+		wake(t, db, a)
+		extra := 0
+		for _, n := range []*node{a, b} {
+			await(t, n.looks, "the look after the commit")
+			for ; len(n.looks) > 0; extra++ {
+				<-n.looks
+			}
+		}
+		if extra == 0 {
+			return
+		}
+		if try == tries {
+			t.Errorf("a rolled-back wake was seen %d times of %d", tries, tries)
+			return
 		}
 	}
 }

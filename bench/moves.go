@@ -76,7 +76,7 @@ func (b *bench) overHTTP(ctx context.Context, s *server, c int, op func(w *wire,
 		return l, err
 	}
 	after, err := s.cpu()
-	l.CPU = round(float64((after-before).Microseconds()) / 1000 / float64(max(done.Load(), 1)))
+	l.CPU = round(float64((after - before).Microseconds()) / 1000 / float64(max(done.Load(), 1)))
 	return l, err
 }
 

@@ -12,7 +12,7 @@ import (
 func TestBenchBaselineWritesWhatAMoveWrites(t *testing.T) {
 	t.Parallel()
 	b := &bench{dir: t.TempDir(), out: io.Discard, report: newReport(), size: quick}
-	b.size.bound = bound{run: 50 * time.Millisecond}
+	b.size.bound, b.size.rounds = bound{run: 50 * time.Millisecond}, 3
 	model, err := learnMove(t.Context(), filepath.Join(b.dir, "model"))
 	if err != nil {
 		t.Fatal(err)

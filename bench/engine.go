@@ -17,13 +17,14 @@ type engine struct {
 	db      *store.DB
 	control *control.Control
 	tasks   []string
+	made    map[int]int // moves of each caller, over all its measurements
 }
 
 var benchOwner = control.Meta{Workspace: "main", Actor: fairlead.Person("owner")}
 
 // openEngine makes a database in dir with the workflow of the moves and n tasks at its step build.
 func openEngine(ctx context.Context, dir string, n int) (*engine, error) {
-	e := &engine{path: filepath.Join(dir, "fairlead.db")}
+	e := &engine{path: filepath.Join(dir, "fairlead.db"), made: map[int]int{}}
 	var err error
 	if e.db, err = store.Open(ctx, e.path, nil); err != nil {
 		return nil, err
@@ -78,5 +79,17 @@ func turnOf(tasks []string, callers, caller, n int) (task, step string) {
 
 // measureMoves measures control.Move with c callers.
 func (e *engine) measureMoves(ctx context.Context, c int, b bound) (Load, error) {
-	return closedLoop(ctx, c, b, func(ctx context.Context, caller, n int) error { return e.move(ctx, c, caller, n) })
+	begun := make([]int, c)
+	for caller := range c {
+		begun[caller] = e.made[caller]
+	}
+	counts := make([]int, c)
+	l, err := closedLoop(ctx, c, b, func(ctx context.Context, caller, n int) error {
+		counts[caller] = n + 1
+		return e.move(ctx, c, caller, begun[caller]+n)
+	})
+	for caller := range c {
+		e.made[caller] += counts[caller]
+	}
+	return l, err
 }

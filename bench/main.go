@@ -31,6 +31,7 @@ func main() {
 
 type flags struct {
 	only, json, markdown, profile, postgres, bin, dir string
+	callers                                           int
 	quick, strict                                     bool
 }
 
@@ -43,6 +44,7 @@ func parse(args []string) (f flags, err error) {
 	set.StringVar(&f.postgres, "postgres", os.Getenv("FAIRLEAD_TEST_POSTGRES"), "URL of a Postgres that may create databases; empty leaves Postgres out")
 	set.StringVar(&f.bin, "bin", "", "measure this binary instead of building one")
 	set.StringVar(&f.dir, "dir", "", "directory for homes and databases; default the system's for temporary files")
+	set.IntVar(&f.callers, "callers", 0, "measure with this number of callers alone")
 	set.BoolVar(&f.quick, "quick", false, "a few operations of each kind: shows that everything works, measures nothing")
 	set.BoolVar(&f.strict, "strict", false, "exit 1 when a goal is missed")
 	return f, set.Parse(args)
@@ -65,6 +67,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	b := &bench{dir: dir, bin: f.bin, out: out, report: newReport(), size: full, admin: f.postgres}
 	if f.quick {
 		b.size = quick
+	}
+	if f.callers > 0 {
+		b.size.callers = []int{f.callers}
 	}
 	if b.report.Sync, err = syncTime(filepath.Join(dir, "sync")); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/fairlead/fairlead"
 )
@@ -62,7 +63,21 @@ func (b *bench) overHTTP(ctx context.Context, s *server, c int, op func(w *wire,
 		return Load{}, err
 	}
 	defer closeAll()
-	return closedLoop(ctx, c, b.size.bound, func(_ context.Context, caller, n int) error { return op(wires[caller], caller, n) })
+	before, err := s.cpu()
+	if err != nil {
+		return Load{}, err
+	}
+	var done atomic.Int64
+	l, err := closedLoop(ctx, c, b.size.bound, func(_ context.Context, caller, n int) error {
+		done.Add(1)
+		return op(wires[caller], caller, n)
+	})
+	if err != nil {
+		return l, err
+	}
+	after, err := s.cpu()
+	l.CPU = round(float64((after - before).Microseconds()) / 1000 / float64(max(done.Load(), 1)))
+	return l, err
 }
 
 // createTasks measures the creation of tasks that no agent works on.

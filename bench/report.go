@@ -99,7 +99,11 @@ func figures(r *Result) string {
 	if r.Load.PerSecond > 0 {
 		rate = fmt.Sprintf("%.0f/s, ", r.Load.PerSecond)
 	}
-	return fmt.Sprintf("%sp50 %.2f ms, p99 %.2f ms", rate, r.Load.P50, r.Load.P99)
+	var cpu string
+	if r.Load.CPU > 0 {
+		cpu = fmt.Sprintf(", server's CPU %.2f ms each", r.Load.CPU)
+	}
+	return fmt.Sprintf("%sp50 %.2f ms, p99 %.2f ms%s", rate, r.Load.P50, r.Load.P99, cpu)
 }
 
 func goals(r *Result) string {

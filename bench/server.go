@@ -111,6 +111,28 @@ func (s *server) rss() (float64, error) {
 	return 0, errors.New("the system does not say how much memory a process holds")
 }
 
+// cpu is the processor time the process has spent.
+func (s *server) cpu() (time.Duration, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(b), ") ") // the name before may hold spaces
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0, errors.New("the system does not say what a process spends")
+	}
+	var ticks int64
+	for _, f := range fields[11:13] { // user and system time, in hundredths of a second
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond, nil
+}
+
 // stop ends the server and waits for it.
 func (s *server) stop() error {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {

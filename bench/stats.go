@@ -15,6 +15,9 @@ type Load struct {
 	P50       float64 `json:"p50_ms"`
 	P99       float64 `json:"p99_ms"`
 	Max       float64 `json:"max_ms"`
+	// CPU is what the server's process spent on one operation, in milliseconds; 0 = not measured. A machine that others
+	// use too changes it less than everything above.
+	CPU float64 `json:"cpu_ms,omitempty"`
 }
 
 // loadOf sums latencies up. The slice is sorted in place.

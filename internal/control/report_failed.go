@@ -184,5 +184,5 @@ func (w *work) holdNotice(kind fairlead.HoldKind, notice, text string, data map[
 // spread draws the jitter of a back-off, from -1 to 1, from the command's random seed; the run's log keeps it.
 func (w *work) spread() float64 {
 	sum := sha256.Sum256(append(w.seed[:], "spread"...))
-	return 2*float64(binary.BigEndian.Uint32(sum[:4]))/math.MaxUint32 - 1
+	return policy.Spread(float64(binary.BigEndian.Uint32(sum[:4])) / math.MaxUint32)
 }

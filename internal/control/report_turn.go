@@ -1,10 +1,9 @@
 package control
 
 import (
-	"fmt"
-
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/policy"
 	"github.com/fairlead/fairlead/internal/workflow"
 )
 
@@ -136,10 +135,8 @@ func (w *work) interrupted(t *turn) error {
 	if t.end.Counted {
 		t.a.Interruptions++
 	}
-	if t.a.Interruptions >= maxInterruptions {
-		t.end.Failure = &fairlead.Failure{
-			Class: fairlead.ClassInterrupted, Message: fmt.Sprintf("the turn was interrupted %d times in a row", t.a.Interruptions),
-		}
+	if f, failed := policy.Interrupted(t.a.Interruptions); failed {
+		t.end.Failure = &f
 		return w.judged(t)
 	}
 	if err := w.tx.SaveAssignment(&t.a); err != nil {
@@ -147,9 +144,6 @@ func (w *work) interrupted(t *turn) error {
 	}
 	return w.requeue(t.run, map[string]any{"stop_reason": t.end.StopReason, "node": t.run.Node})
 }
-
-// maxInterruptions is how many interruptions in a row of one assignment count as a failure.
-const maxInterruptions = 3
 
 // judged ends a turn by its own merits: completed, yielded or failed.
 func (w *work) judged(t *turn) error {

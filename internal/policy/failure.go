@@ -96,14 +96,6 @@ func Judge(f fairlead.Failure, attempt int, l Ladder, spread float64) Verdict {
 	return Verdict{Treatment: TreatRetry, After: after, Attempt: true, Remedy: c.Remedy}
 }
 
-// JudgeEarly decides about a failed try that a person's wake or an answer began ahead of its time in back-off: the
-// attempt count stays (attempt is that of the run while it waited, from 1), and the run returns to the rung it waited on.
-func JudgeEarly(f fairlead.Failure, attempt int, l Ladder, spread float64) Verdict {
-	v := Judge(f, max(attempt-1, 0), l, spread)
-	v.Attempt = v.Attempt && v.Treatment == TreatDead
-	return v
-}
-
 // MaxInterruptions is how many interruptions of one assignment in a row are taken for a failure.
 const MaxInterruptions = 3
 

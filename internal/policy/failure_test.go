@@ -69,21 +69,6 @@ func TestR6_LadderEnds(t *testing.T) {
 	})
 }
 
-// TestEarlyTryReturnsToItsRung: a person's message in back-off costs no attempt.
-func TestEarlyTryReturnsToItsRung(t *testing.T) {
-	t.Parallel()
-	l := StandardLadder()
-	f := fairlead.Failure{Class: fairlead.ClassTransient}
-	for attempt, want := range map[int]time.Duration{0: 2 * time.Minute, 1: 2 * time.Minute, 2: 10 * time.Minute, 4: 2 * time.Hour} {
-		if diff := cmp.Diff(Verdict{Treatment: TreatRetry, After: want}, JudgeEarly(f, attempt, l, 0)); diff != "" {
-			t.Errorf("attempt %d (-want +got):\n%s", attempt, diff)
-		}
-	}
-	if v := JudgeEarly(fairlead.Failure{Class: fairlead.ClassDenied}, 2, l, 0); v.Treatment != TreatDead || !v.Attempt {
-		t.Errorf("denied: %+v", v)
-	}
-}
-
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	if _, failed := Interrupted(2); failed {

@@ -31,6 +31,7 @@ func main() {
 
 type flags struct {
 	only, json, markdown, profile, postgres, bin, dir string
+	length                                            time.Duration
 	callers                                           int
 	quick, strict                                     bool
 }
@@ -45,6 +46,7 @@ func parse(args []string) (f flags, err error) {
 	set.StringVar(&f.bin, "bin", "", "measure this binary instead of building one")
 	set.StringVar(&f.dir, "dir", "", "directory for homes and databases; default the system's for temporary files")
 	set.IntVar(&f.callers, "callers", 0, "measure with this number of callers alone")
+	set.DurationVar(&f.length, "for", 0, "how long each rate is measured; default 4s")
 	set.BoolVar(&f.quick, "quick", false, "a few operations of each kind: shows that everything works, measures nothing")
 	set.BoolVar(&f.strict, "strict", false, "exit 1 when a goal is missed")
 	return f, set.Parse(args)
@@ -67,6 +69,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	b := &bench{dir: dir, bin: f.bin, out: out, report: newReport(), size: full, admin: f.postgres}
 	if f.quick {
 		b.size = quick
+	}
+	if f.length > 0 {
+		b.size.bound = bound{warm: f.length / 4, run: f.length}
 	}
 	if f.callers > 0 {
 		b.size.callers = []int{f.callers}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,24 @@ func TestR11_ThirdInterruptionIsAFailure(t *testing.T) {
 	}
 	if len(failed) != 1 || failed[0] != string(fairlead.ClassInterrupted) || runs[0].Status != fairlead.RunQueued {
 		t.Errorf("the run is %s after failures %v", runs[0].Status, failed)
+	}
+	// The next try goes on with the turn: the agent has not failed, and what it has done is not done again.
+	must(s.client.RetryRun(t.Context(), runs[0].ID, fairlead.OpBody{}))(t)
+	g.here(4)
+	g.open()
+	s.at(task.ID, "done")
+	calls := map[string]bool{}
+	for _, r := range s.journal(task.ID) {
+		if r.Kind == fairlead.RecordEffectIntent {
+			var d struct{ Call string }
+			if err := json.Unmarshal(r.Data, &d); err != nil {
+				t.Fatal(err)
+			}
+			calls[d.Call] = true
+		}
+	}
+	if len(calls) != 1 {
+		t.Errorf("the four tries made the calls %v, want one and the same", calls)
 	}
 }
 

@@ -16,7 +16,16 @@ type content struct {
 // any reports whether there is something to work on: something new, or a turn without an end.
 func (c *content) any() bool { return len(c.addressed) > 0 || c.session.InFlight > 0 }
 
-// interrupted reports whether the session's last turn has a beginning and no end of any kind.
+// CutOff reports whether a turn_ended record says that the turn was interrupted too often: the attempt has failed by
+// that, but the agent has not, and the next try goes on with the turn.
+func CutOff(r fairlead.Record) bool {
+	var d struct {
+		Failure *fairlead.Failure `json:"failure"`
+	}
+	return json.Unmarshal(r.Data, &d) == nil && d.Failure != nil && d.Failure.Class == fairlead.ClassInterrupted
+}
+
+// interrupted reports whether the session's last turn has a beginning and no end of its own.
 func (c *content) interrupted() bool {
 	open := false
 	for _, r := range c.own {
@@ -24,7 +33,7 @@ func (c *content) interrupted() bool {
 		case fairlead.RecordTurnStarted:
 			open = true
 		case fairlead.RecordTurnEnded:
-			open = false
+			open = open && CutOff(r)
 		}
 	}
 	return open

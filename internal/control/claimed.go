@@ -29,7 +29,7 @@ type Claimed struct {
 	Answers []fairlead.Request
 	// Own are the session's own records after Session.Delivered (messages, effects, turns), of the turn without an end.
 	Own []fairlead.Record
-	// Interrupted says that the session's last turn was cut off: it neither ended nor failed.
+	// Interrupted says that the session's last turn was cut off: it neither ended nor failed by itself.
 	Interrupted bool
 	// Failed are the last records of the session whose failure a guest was woken for.
 	Failed []fairlead.Record

@@ -147,7 +147,9 @@ func unheard(c *control.Claimed) map[string]bool {
 	for _, r := range c.Own {
 		switch r.Kind {
 		case fairlead.RecordTurnEnded:
-			clear(found)
+			if !control.CutOff(r) {
+				clear(found)
+			}
 		case fairlead.RecordTurnStarted:
 			var d struct{ Fence int64 }
 			if r.Run == c.Run.ID && json.Unmarshal(r.Data, &d) == nil {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,8 +96,8 @@ func (s *shared) buried() []int64 {
 
 // kept is one running keeper.
 type kept struct {
-	cuts   int
-	until  time.Duration
+	cuts   atomic.Int32
+	until  atomic.Int64 // a duration
 	ended  chan error
 	cancel context.CancelFunc
 }
@@ -107,7 +108,7 @@ func (s *shared) keep(t *testing.T, epoch int64) *kept {
 	began := time.Now()
 	k := &kept{ended: make(chan error, 1), cancel: cancel}
 	kp := &keeper{base: s, log: slog.New(slog.DiscardHandler), node: Node{Epoch: epoch}, hooks: Keeping{
-		Boot: func() time.Duration { return time.Hour + time.Since(began) }, Extend: func(u time.Duration) { k.until = u }, Cut: func() { k.cuts++ },
+		Boot: func() time.Duration { return time.Hour + time.Since(began) }, Extend: func(u time.Duration) { k.until.Store(int64(u)) }, Cut: func() { k.cuts.Add(1) },
 	}}
 	go func() { k.ended <- kp.run(ctx); kp.sweeping.Wait() }()
 	t.Cleanup(cancel)
@@ -126,11 +127,11 @@ func TestR9_ALongTurnKeepsItsLease(t *testing.T) {
 		s := newShared(1, 2)
 		a, b := s.keep(t, 1), s.keep(t, 2)
 		later(3 * time.Hour)
-		if dead := s.buried(); len(dead) > 0 || a.cuts+b.cuts > 0 {
-			t.Errorf("after three hours got %v dead, %d cuts; want none", dead, a.cuts+b.cuts)
+		if dead := s.buried(); len(dead) > 0 || a.cuts.Load()+b.cuts.Load() > 0 {
+			t.Errorf("after three hours got %v dead, %d cuts; want none", dead, a.cuts.Load()+b.cuts.Load())
 		}
-		if want := time.Hour + 3*time.Hour + leaseTime; a.until != want {
-			t.Errorf("got wardens told %v, want %v: 20 s after the last renewal", a.until, want)
+		if want := time.Hour + 3*time.Hour + leaseTime; time.Duration(a.until.Load()) != want {
+			t.Errorf("got wardens told %v, want %v: 20 s after the last renewal", time.Duration(a.until.Load()), want)
 		}
 		a.cancel()
 		b.cancel()
@@ -169,12 +170,12 @@ func TestR10_ALeaseThatRunsOutCutsOffWhatRuns(t *testing.T) {
 		hangs := make(chan struct{})
 		s.set(func() { s.hangs = hangs })
 		later(leaseTime - 4*time.Second - 1)
-		if a.cuts != 0 {
+		if a.cuts.Load() != 0 {
 			t.Error("cut off before the lease ran out")
 		}
 		later(time.Second)
-		if a.cuts != 1 {
-			t.Errorf("got %d cuts when the lease had run out, want 1", a.cuts)
+		if a.cuts.Load() != 1 {
+			t.Errorf("got %d cuts when the lease had run out, want 1", a.cuts.Load())
 		}
 		later(time.Minute)
 		s.set(func() { s.hangs = nil })
@@ -182,8 +183,8 @@ func TestR10_ALeaseThatRunsOutCutsOffWhatRuns(t *testing.T) {
 		later(nodeBeat)
 		s.set(func() { s.away = true })
 		later(time.Minute)
-		if a.cuts != 2 {
-			t.Errorf("got %d cuts after the lease had run out twice, want 2", a.cuts)
+		if a.cuts.Load() != 2 {
+			t.Errorf("got %d cuts after the lease had run out twice, want 2", a.cuts.Load())
 		}
 		a.cancel()
 		synctest.Wait()

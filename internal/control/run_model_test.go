@@ -67,8 +67,9 @@ type model struct {
 // do two executions share a session, a task's tree, an assignment or an agent's slot.
 func TestModelOfTheQueue(t *testing.T) {
 	t.Parallel()
-	clock := newHand()
-	storetest.EachWith(t, &store.Options{Now: clock.Now}, func(t *testing.T, db *store.DB) {
+	storetest.Backends(t, func(t *testing.T, b storetest.Backend) {
+		clock := newHand() // the databases are tried side by side
+		db := b.Open(t, &store.Options{Now: clock.Now})
 		f := newFloor(t, db)
 		f.agent("ann", "account: one\nretry: [5s, 1m]\n")
 		f.agent("bob", "account: one\nparallel: 2\ncooldown: 2s\nretry: [3s, 10s]\n")

@@ -37,8 +37,11 @@ func (h *hand) add(d time.Duration) {
 func eachClockedFloor(t *testing.T, fn func(t *testing.T, f *floor, clock *hand)) {
 	t.Helper()
 	t.Parallel()
-	clock := newHand()
-	storetest.EachWith(t, &store.Options{RunTwice: true, Now: clock.Now}, func(t *testing.T, db *store.DB) { fn(t, newFloor(t, db), clock) })
+	// The databases are tried side by side, each with a clock of its own.
+	storetest.Backends(t, func(t *testing.T, b storetest.Backend) {
+		clock := newHand()
+		fn(t, newFloor(t, b.Open(t, &store.Options{RunTwice: true, Now: clock.Now})), clock)
+	})
 }
 
 func TestR2_FiftyClaimsOfOneRun(t *testing.T) {

@@ -11,7 +11,7 @@ var (
 	stmtAssignmentInsert = define("assignment_insert", `
 INSERT INTO assignments (`+assignmentColumns+`)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`)
-	stmtAssignmentSave = define("assignment_save", `
+	stmtAssignmentSave = defineSave("assignment_save", "assignment", `
 UPDATE assignments SET seat = ?3, session = ?4, program = ?5, state = ?6, park_requested = ?7, signalled = ?8, own_move = ?9,
 interruptions = ?10, visit = ?11, step = ?12, version = version + 1 WHERE id = ?1 AND version = ?2`)
 	stmtAssignmentLoad = define("assignment_load", `SELECT `+assignmentColumns+` FROM assignments WHERE id = ?1`)
@@ -30,16 +30,15 @@ func scanAssignment(s scanner, a *fairlead.Assignment) error {
 
 // InsertAssignment adds an assignment. Its version is the caller's to set, since what saves it later compares it.
 func (tx *Tx) InsertAssignment(a fairlead.Assignment) error {
-	_, err := tx.exec(stmtAssignmentInsert, a.ID, a.Workspace, a.Task, a.Visit, a.Step, a.Capacity, a.Agent, a.Seat, a.Session, a.Program, a.State,
+	return tx.later(stmtAssignmentInsert, a.ID, a.Workspace, a.Task, a.Visit, a.Step, a.Capacity, a.Agent, a.Seat, a.Session, a.Program, a.State,
 		truth(a.ParkRequested), truth(a.Signalled), pointerArg(a.OwnMove), a.Interruptions, a.Parent, micros(a.CreatedAt), a.Version)
-	return err
 }
 
 // SaveAssignment writes what may change, by compare and swap on a.Version, and raises it.
 func (tx *Tx) SaveAssignment(a *fairlead.Assignment) error {
-	n, err := tx.exec(stmtAssignmentSave, a.ID, a.Version, a.Seat, a.Session, a.Program, a.State, truth(a.ParkRequested), truth(a.Signalled),
+	err := tx.later(stmtAssignmentSave, a.ID, a.Version, a.Seat, a.Session, a.Program, a.State, truth(a.ParkRequested), truth(a.Signalled),
 		pointerArg(a.OwnMove), a.Interruptions, a.Visit, a.Step)
-	if err := swapped("assignment", n, err); err != nil {
+	if err != nil {
 		return err
 	}
 	a.Version++
@@ -60,8 +59,7 @@ func (r *ReadTx) ListAssignments(task string, visit int) ([]fairlead.Assignment,
 
 // EndAssignments ends every assignment of a visit.
 func (tx *Tx) EndAssignments(task string, visit int) error {
-	_, err := tx.exec(stmtAssignmentsEnd, task, visit)
-	return err
+	return tx.later(stmtAssignmentsEnd, task, visit)
 }
 
 // WorkedAs returns the keys of the agents that were ever the task's primary, sorted.

@@ -24,8 +24,7 @@ func (tx *Tx) InsertAudit(a fairlead.Audit) error {
 	if at.IsZero() {
 		at = tx.Now()
 	}
-	_, err := tx.exec(stmtAuditInsert, a.ID, a.Workspace, actorArg(a.Actor), a.Op, a.Command, a.Task, a.Run, a.Code, a.Message, micros(at))
-	return err
+	return tx.later(stmtAuditInsert, a.ID, a.Workspace, actorArg(a.Actor), a.Op, a.Command, a.Task, a.Run, a.Code, a.Message, micros(at))
 }
 
 // Audit keeps the one record of a refused command, in a transaction of its own: the command's was rolled back.

@@ -83,7 +83,7 @@ func (tx *Tx) SaveBudget(b *Budget) error {
 	b.UpdatedAt = tx.Now()
 	n, err := tx.exec(stmtBudgetSave, b.ID, b.Version, b.Limit, b.Zone, listArg(b.Alerts), string(b.Action), b.Generation, b.Spent, b.Unpriced,
 		micros(b.Span.Start), micros(b.Span.End), b.Span.Key, micros(b.UpdatedAt))
-	if err := swapped("budget", n, err); err != nil {
+	if err := saved("budget", n, err); err != nil {
 		return err
 	}
 	b.Version++

@@ -59,8 +59,7 @@ func (r *ReadTx) BudgetAlerts(b *Budget) ([]int, error) {
 
 // PutBudgetWaiter notes that a budget stops a run; again changes nothing.
 func (tx *Tx) PutBudgetWaiter(w BudgetWaiter) error {
-	_, err := tx.exec(stmtWaiterPut, w.Run, w.Budget, w.Task, w.Assignment, micros(tx.Now()))
-	return err
+	return tx.later(stmtWaiterPut, w.Run, w.Budget, w.Task, w.Assignment, micros(tx.Now()))
 }
 
 // ReleaseBudgetWaiters lets everybody go on whom the budget stopped, and returns them.
@@ -73,8 +72,7 @@ func (tx *Tx) ReleaseBudgetWaiters(budget string) ([]BudgetWaiter, error) {
 
 // DropBudgetWaiter forgets that a run was stopped, by whatever budget.
 func (tx *Tx) DropBudgetWaiter(run string) error {
-	_, err := tx.exec(stmtWaiterDrop, run)
-	return err
+	return tx.later(stmtWaiterDrop, run)
 }
 
 // BudgetWaiters returns the runs that a budget stopped, by task.

@@ -18,8 +18,7 @@ func scanComment(s scanner, c *fairlead.Comment) error {
 
 // InsertComment adds a comment.
 func (tx *Tx) InsertComment(c fairlead.Comment) error {
-	_, err := tx.exec(stmtCommentInsert, c.ID, c.Task, c.Visit, actorArg(c.Author), c.Text, c.Seq, micros(c.At))
-	return err
+	return tx.later(stmtCommentInsert, c.ID, c.Task, c.Visit, actorArg(c.Author), c.Text, c.Seq, micros(c.At))
 }
 
 // LoadComment returns one comment.

@@ -15,7 +15,7 @@ ON CONFLICT (task, agent, capacity) DO NOTHING`)
 	stmtSessionFind = define("session_find", `SELECT `+sessionColumns+` FROM sessions WHERE task = ?1 AND agent = ?2 AND capacity = ?3`)
 	stmtSessionLoad = define("session_load", `SELECT `+sessionColumns+` FROM sessions WHERE id = ?1`)
 	stmtSessions    = define("sessions", `SELECT `+sessionColumns+` FROM sessions WHERE task = ?1 ORDER BY id`)
-	stmtSessionSave = define("session_save", `
+	stmtSessionSave = defineSave("session_save", "session", `
 UPDATE sessions SET state = ?2, delivered = ?3, in_flight = ?4, execution = ?5, external = ?6, turns = ?7 WHERE id = ?1`)
 	stmtSessionsReset = define("sessions_reset", `
 UPDATE sessions SET state = 'idle', execution = ''
@@ -55,11 +55,7 @@ func (tx *Tx) EnsureSession(v fairlead.Session) (fairlead.Session, error) {
 
 // SaveSession writes everything that may change.
 func (tx *Tx) SaveSession(v *fairlead.Session) error {
-	n, err := tx.exec(stmtSessionSave, v.ID, v.State, v.Delivered, v.InFlight, v.Execution, v.External, v.Turns)
-	if err == nil && n == 0 {
-		return notFound("session")
-	}
-	return err
+	return tx.later(stmtSessionSave, v.ID, v.State, v.Delivered, v.InFlight, v.Execution, v.External, v.Turns)
 }
 
 // LoadSession returns one session.
@@ -93,20 +89,17 @@ func scanExecution(s scanner, e *Execution) error {
 
 // InsertExecution records that a process or loop serves a session.
 func (tx *Tx) InsertExecution(e *Execution) error {
-	_, err := tx.exec(stmtExecutionInsert, e.ID, e.Session, e.Node, e.State, micros(e.StartedAt))
-	return err
+	return tx.later(stmtExecutionInsert, e.ID, e.Session, e.Node, e.State, micros(e.StartedAt))
 }
 
 // SetExecutionState notes what a live execution does.
 func (tx *Tx) SetExecutionState(id, state string) error {
-	_, err := tx.exec(stmtExecutionState, id, state)
-	return err
+	return tx.later(stmtExecutionState, id, state)
 }
 
 // EndExecution records that it is gone, with its whole process tree.
 func (tx *Tx) EndExecution(id, state string, at time.Time) error {
-	_, err := tx.exec(stmtExecutionEnd, id, state, micros(at))
-	return err
+	return tx.later(stmtExecutionEnd, id, state, micros(at))
 }
 
 // ListLiveExecutions returns what lives on a node, by id.

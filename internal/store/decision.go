@@ -20,8 +20,7 @@ func scanDecision(s scanner, d *fairlead.Decision) error {
 
 // InsertDecision adds a verdict; decisions are never changed.
 func (tx *Tx) InsertDecision(d fairlead.Decision) error {
-	_, err := tx.exec(stmtDecisionInsert, d.ID, d.Task, d.Visit, d.Round, d.Seat, d.Role, d.Verdict, d.Note, actorArg(d.By), d.Seq, micros(d.At))
-	return err
+	return tx.later(stmtDecisionInsert, d.ID, d.Task, d.Visit, d.Round, d.Seat, d.Role, d.Verdict, d.Note, actorArg(d.By), d.Seq, micros(d.At))
 }
 
 // ListDecisions returns the verdicts of one round, oldest first.

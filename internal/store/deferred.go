@@ -25,14 +25,12 @@ var (
 
 // InsertDeferred puts a trigger aside; seq is the number of its record.
 func (tx *Tx) InsertDeferred(task string, seq int64, visit int, trigger []byte) error {
-	_, err := tx.exec(stmtDeferredInsert, task, seq, visit, string(trigger), micros(tx.Now()))
-	return err
+	return tx.later(stmtDeferredInsert, task, seq, visit, string(trigger), micros(tx.Now()))
 }
 
 // DeleteDeferred takes one back.
 func (tx *Tx) DeleteDeferred(task string, seq int64) error {
-	_, err := tx.exec(stmtDeferredDelete, task, seq)
-	return err
+	return tx.later(stmtDeferredDelete, task, seq)
 }
 
 // ListDeferred returns what was put aside in a visit, oldest first.
@@ -47,8 +45,7 @@ func (r *ReadTx) ListDeferred(task string, visit int) ([]DeferredRow, error) {
 
 // InsertTold remembers that a task was told of an end; telling it again is nothing.
 func (tx *Tx) InsertTold(task, kind, other string, visit int) error {
-	_, err := tx.exec(stmtToldInsert, task, kind, other, visit)
-	return err
+	return tx.later(stmtToldInsert, task, kind, other, visit)
 }
 
 // ListTold returns every end a task was told of, in a fixed order.

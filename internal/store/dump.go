@@ -35,38 +35,39 @@ func (db *DB) Dump(ctx context.Context) ([]byte, error) {
 // dumpTable returns one line a row, sorted. The name comes from the catalogue, so it may stand in a text.
 func (r *ReadTx) dumpTable(table string) ([]string, error) {
 	text := `SELECT * FROM "` + table + `"`
-	rows, err := r.session.query(r.ctx, &Stmt{name: "dump", once: true, sqlite: text, postgres: text}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("dump %s: %w", table, err)
-	}
-	defer func() { _ = rows.Close() }() // its error is also Err's
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, fmt.Errorf("dump %s: %w", table, err)
-	}
 	var lines []string
-	for rows.Next() {
-		values := make([]any, len(columns))
-		targets := make([]any, len(columns))
-		for i := range values {
-			targets[i] = &values[i]
-		}
-		if err := rows.Scan(targets...); err != nil {
-			return nil, fmt.Errorf("dump %s: %w", table, err)
-		}
-		row := map[string]any{}
-		for i, c := range columns {
-			if text, ok := values[i].([]byte); ok {
-				values[i] = string(text)
-			}
-			row[c] = values[i]
-		}
-		line, err := json.Marshal(row)
-		if err != nil {
-			return nil, fmt.Errorf("dump %s: %w", table, err)
-		}
-		lines = append(lines, string(line)+"\n")
+	err := r.list(&Stmt{name: "dump", once: true, sqlite: text, postgres: text}, func(s scanner) error {
+		line, err := dumpRow(s)
+		lines = append(lines, line)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("dump %s: %w", table, err)
 	}
 	slices.Sort(lines)
-	return lines, rows.Err()
+	return lines, nil
+}
+
+func dumpRow(s scanner) (string, error) {
+	r, ok := s.(namedRow)
+	if !ok {
+		return "", fmt.Errorf("a row without names: %T", s)
+	}
+	columns := r.Columns()
+	values, targets := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		targets[i] = &values[i]
+	}
+	if err := r.Scan(targets...); err != nil {
+		return "", err
+	}
+	row := map[string]any{}
+	for i, c := range columns {
+		if text, ok := values[i].([]byte); ok {
+			values[i] = string(text)
+		}
+		row[c] = values[i]
+	}
+	line, err := json.Marshal(row)
+	return string(line) + "\n", err
 }

@@ -63,10 +63,6 @@ func outward(d dialect, err error) error {
 	if err == nil || errors.As(err, &e) {
 		return err
 	}
-	var s *statementError
-	if errors.As(err, &s) && d.classify(err) == classConstraint && errors.As(s.returned, &e) {
-		return s.returned
-	}
 	var p *PanicError
 	if errors.As(err, &p) {
 		return &fairlead.Error{Code: fairlead.CodeInternal, Message: "the command panicked", Err: p}

@@ -61,7 +61,7 @@ func (tx *Tx) InsertHold(h *fairlead.StandingHold) (bool, error) {
 func (tx *Tx) SaveHold(h *fairlead.StandingHold) error {
 	n, err := tx.exec(stmtHoldSave, h.ID, h.Version, h.State, micros(h.Until), h.Wait.Microseconds(), micros(h.ResetAt), h.Probe,
 		truth(h.Reported), truth(h.Noted), h.Reason)
-	if err := swapped("hold", n, err); err != nil {
+	if err := saved("hold", n, err); err != nil {
 		return err
 	}
 	h.Version++
@@ -76,8 +76,7 @@ func (tx *Tx) TakeProbe(h *fairlead.StandingHold, run string) (bool, error) {
 
 // DropHold releases a hold.
 func (tx *Tx) DropHold(id string) error {
-	_, err := tx.exec(stmtHoldDrop, id)
-	return err
+	return tx.later(stmtHoldDrop, id)
 }
 
 // LockHold locks one standing hold, nil if it was released.
@@ -135,10 +134,10 @@ func (r *ReadTx) CountHolds() (map[fairlead.HoldKind]int, error) {
 // FastFailure notes that an attempt of an agent failed right after its claim, and returns how many did so after since.
 // Older ones are forgotten. The agent is locked, so that two commands do not both stay below the limit.
 func (tx *Tx) FastFailure(workspace, agent, run string, since time.Time) (n int, err error) {
-	if _, err := tx.exec(stmtFastPrune, workspace, agent, micros(since)); err != nil {
+	if err := tx.later(stmtFastPrune, workspace, agent, micros(since)); err != nil {
 		return 0, err
 	}
-	if _, err := tx.exec(stmtFastFailed, workspace, agent, micros(tx.Now()), run); err != nil {
+	if err := tx.later(stmtFastFailed, workspace, agent, micros(tx.Now()), run); err != nil {
 		return 0, err
 	}
 	_, err = tx.get(stmtFastCount, into(&n), workspace, agent, micros(since))
@@ -147,6 +146,5 @@ func (tx *Tx) FastFailure(workspace, agent, run string, since time.Time) (n int,
 
 // ForgetFailures empties the breaker's memory of an agent.
 func (tx *Tx) ForgetFailures(workspace, agent string) error {
-	_, err := tx.exec(stmtFastPrune, workspace, agent, micros(tx.Now()))
-	return err
+	return tx.later(stmtFastPrune, workspace, agent, micros(tx.Now()))
 }

@@ -35,7 +35,7 @@ func insertBatches[T any](tx *Tx, st inserts, rows []T, add func(args []any, row
 		for i := range rows[:n] {
 			args = add(args, &rows[i])
 		}
-		if _, err := tx.exec(st[n-1], args...); err != nil {
+		if err := tx.later(st[n-1], args...); err != nil {
 			return err
 		}
 		rows = rows[n:]

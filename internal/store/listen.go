@@ -19,7 +19,7 @@ const (
 var stmtNotify = define("notify", `SELECT {{notify}}`)
 
 // notify broadcasts, inside the transaction, what its commit makes worth a look.
-func notify(r ReadTx, topics Topic) error {
+func notify(r *ReadTx, topics Topic) error {
 	channel, payload := channelWake, topics.encode()
 	switch topics {
 	case 0:
@@ -27,8 +27,7 @@ func notify(r ReadTx, topics Topic) error {
 	case TopicEvents:
 		channel, payload = channelEvents, appended
 	}
-	_, err := r.exec(stmtNotify, channel, payload)
-	return err
+	return r.later(stmtNotify, channel, payload)
 }
 
 // listen turns notifications into signals. After every (re)connection everybody looks: what was said meanwhile is lost.

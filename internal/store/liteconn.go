@@ -98,7 +98,7 @@ func (c *liteConn) exec(ctx context.Context, st *Stmt, args []any) (n int64, err
 	return res.RowsAffected()
 }
 
-func (c *liteConn) query(ctx context.Context, st *Stmt, args []any) (rowset, error) {
+func (c *liteConn) query(ctx context.Context, st *Stmt, args []any) (*liteRows, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p, once, err := c.start(ctx, st, args)
@@ -122,6 +122,43 @@ func (c *liteConn) query(ctx context.Context, st *Stmt, args []any) (rowset, err
 	}
 	return r, nil
 }
+
+// run implements session.
+func (c *liteConn) run(ctx context.Context, asks ...*ask) (*Stmt, error) {
+	for _, a := range asks {
+		if err := c.ask(ctx, a); err != nil {
+			return a.st, err
+		}
+	}
+	return nil, nil
+}
+
+func (c *liteConn) ask(ctx context.Context, a *ask) (err error) {
+	if a.each == nil {
+		a.touched, err = c.exec(ctx, a.st, a.args)
+		return err
+	}
+	rows, err := c.query(ctx, a.st, a.args)
+	if err != nil {
+		return err
+	}
+	for more := true; more && err == nil && rows.Next(); {
+		more, err = a.each(rows)
+	}
+	// A statement that writes and returns its row is complete only when its rows are closed.
+	return errors.Join(err, rows.Err(), rows.Close())
+}
+
+// later implements session: there is no round trip to save.
+func (c *liteConn) later(ctx context.Context, st *Stmt, args []any) error {
+	n, err := c.exec(ctx, st, args)
+	if err == nil && n == 0 && st.saves != "" {
+		return swapped(st.saves)
+	}
+	return err
+}
+
+func (c *liteConn) discard() {}
 
 // placesEvents is true: the one writer gives an event its position when it inserts it.
 func (c *liteConn) placesEvents() bool { return true }

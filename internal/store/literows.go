@@ -20,10 +20,10 @@ type liteRows struct {
 	err  error
 }
 
-var _ rowset = (*liteRows)(nil)
+var _ namedRow = (*liteRows)(nil)
 
 // Columns returns the names of the columns.
-func (r *liteRows) Columns() ([]string, error) { return r.rows.Columns(), nil }
+func (r *liteRows) Columns() []string { return r.rows.Columns() }
 
 // Next steps to the next row; false at the end or at an error.
 func (r *liteRows) Next() bool {

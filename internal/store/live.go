@@ -59,8 +59,7 @@ func (tx *Tx) PassCheckout(task, from, to string) (bool, error) {
 
 // DropCheckout frees the tree a run has, if it has one.
 func (tx *Tx) DropCheckout(run string) error {
-	_, err := tx.exec(stmtCheckoutDrop, run)
-	return err
+	return tx.later(stmtCheckoutDrop, run)
 }
 
 // CheckoutOf returns who works in a task's tree, nil for nobody.
@@ -77,8 +76,7 @@ func (tx *Tx) PutLive(assignment, run string) (bool, error) {
 
 // DropLive ends that.
 func (tx *Tx) DropLive(run string) error {
-	_, err := tx.exec(stmtLiveDrop, run)
-	return err
+	return tx.later(stmtLiveDrop, run)
 }
 
 // LiveOf returns the live run of an assignment, "" for none.
@@ -94,8 +92,7 @@ func (tx *Tx) PutSlot(workspace, agent string, n int, run string) (bool, error) 
 
 // DropSlot frees the slot a run has, if it has one.
 func (tx *Tx) DropSlot(run string) error {
-	_, err := tx.exec(stmtSlotDrop, run)
-	return err
+	return tx.later(stmtSlotDrop, run)
 }
 
 // SlotsOf returns the numbers of an agent's taken slots, ascending.

@@ -75,7 +75,7 @@ func (tx *Tx) insertNode(n *fairlead.Node) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(stmtBeatInsert, n.ID)
+	err = tx.later(stmtBeatInsert, n.ID)
 	return err
 }
 

@@ -24,8 +24,7 @@ func scanNotice(s scanner, n *fairlead.Notice) error {
 
 // InsertNotice adds an inbox item.
 func (tx *Tx) InsertNotice(n fairlead.Notice) error {
-	_, err := tx.exec(stmtNoticeInsert, n.ID, n.Workspace, n.Task, n.Visit, n.Kind, n.Text, mapArg(n.Data), micros(n.At), micros(n.DoneAt))
-	return err
+	return tx.later(stmtNoticeInsert, n.ID, n.Workspace, n.Task, n.Visit, n.Kind, n.Text, mapArg(n.Data), micros(n.At), micros(n.DoneAt))
 }
 
 // DoneNotice takes an item off the inbox and reports whether it was on it.

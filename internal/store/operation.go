@@ -16,7 +16,7 @@ ON CONFLICT (workspace, scope, id) DO NOTHING`)
 	stmtOpLoad = define("op_load", `
 SELECT workspace, scope, id, fingerprint, seed, status, result, at FROM operations WHERE workspace = ?1 AND scope = ?2 AND id = ?3`)
 
-	stmtOpResult = define("op_result", `
+	stmtOpResult = defineSave("op_result", "operation", `
 UPDATE operations SET status = ?4, result = ?5 WHERE workspace = ?1 AND scope = ?2 AND id = ?3`)
 )
 
@@ -52,11 +52,7 @@ func (tx *Tx) opTime() time.Time { return tx.clock() }
 
 // PutResult keeps the answer of the command for whoever asks again.
 func (tx *Tx) PutResult(workspace, scope string, id fairlead.OpID, status int, result []byte) error {
-	n, err := tx.exec(stmtOpResult, workspace, scope, id, status, string(result))
-	if err == nil && n == 0 {
-		return notFound("operation")
-	}
-	return err
+	return tx.later(stmtOpResult, workspace, scope, id, status, string(result))
 }
 
 // LoadOp returns a recorded operation, or nil.

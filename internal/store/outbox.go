@@ -30,7 +30,7 @@ func (tx *Tx) InsertOutbox(o fairlead.Outbox) error {
 	if payload == "" {
 		payload = "{}"
 	}
-	_, err := tx.exec(stmtOutboxInsert, o.Workspace, o.Task, o.Op, o.Kind, payload, micros(tx.Now()))
+	err := tx.later(stmtOutboxInsert, o.Workspace, o.Task, o.Op, o.Kind, payload, micros(tx.Now()))
 	tx.Wake(TopicOutbox)
 	return err
 }
@@ -55,8 +55,7 @@ func (r *ReadTx) PendingNotifies(limit int) ([]fairlead.Outbox, error) {
 
 // OutboxDone records that a row was delivered or, with a text, that its task refused it; both are final.
 func (tx *Tx) OutboxDone(id int64, rejected string) error {
-	_, err := tx.exec(stmtOutboxDone, id, micros(tx.Now()), rejected)
-	return err
+	return tx.later(stmtOutboxDone, id, micros(tx.Now()), rejected)
 }
 
 // TakeOutbox counts a try before it is made, and gives it to one of several nodes: false means that another one has it.

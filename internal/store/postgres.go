@@ -14,14 +14,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	fairlead "github.com/fairlead/fairlead"
 )
 
 // postgres is a pool of connections that other nodes' processes share the database with.
 type postgres struct {
 	options *Options
 	config  *pgx.ConnConfig
-	db      *sql.DB
+	pool    *pgxpool.Pool
+	db      *sql.DB // over the pool: for migrations
 	signals *signals
 	kick    chan struct{} // rows without a position may be there
 	cancel  context.CancelFunc
@@ -44,13 +48,32 @@ func openPostgres(ctx context.Context, rawURL string, options *Options, s *signa
 	if _, ok := config.RuntimeParams[idleInTransaction]; !ok {
 		config.RuntimeParams[idleInTransaction] = "10000"
 	}
-	d := &postgres{options: options, config: config, signals: s, kick: make(chan struct{}, 1), db: stdlib.OpenDB(*config)}
-	d.db.SetMaxOpenConns(options.MaxConns)
-	d.db.SetMaxIdleConns(options.MaxConns)
-	if err := d.db.PingContext(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("connect to postgres: %w", err), d.db.Close())
+	pool, err := pgxpool.ParseConfig(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("parse database url: %w", err)
+	}
+	pool.ConnConfig, pool.MaxConns = config, int32(options.MaxConns) //nolint:gosec // a small number
+	// A command that meets a lost connection before its COMMIT is run again, so a connection is not asked before each use.
+	pool.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
+	d := &postgres{options: options, config: config, signals: s, kick: make(chan struct{}, 1)}
+	if d.pool, err = pgxpool.NewWithConfig(ctx, pool); err != nil {
+		return nil, fmt.Errorf("connect to postgres: %w", err)
+	}
+	d.db = stdlib.OpenDBFromPool(d.pool)
+	if err := d.pool.Ping(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("connect to postgres: %w", err), d.shut())
 	}
 	return d, nil
+}
+
+// pingAfter is how long a connection may be idle and still be taken to live.
+const pingAfter = 30 * time.Second
+
+// shut closes every connection.
+func (d *postgres) shut() error {
+	err := d.db.Close()
+	d.pool.Close()
+	return err
 }
 
 // idleInTransaction is the server's setting, in milliseconds, for how long a transaction may wait for its client.
@@ -141,27 +164,19 @@ func (d *postgres) write(ctx context.Context, c *command) error {
 // once runs the command in one READ COMMITTED transaction, on a context that its caller cannot cancel: a cancelled
 // COMMIT would have an unknown outcome.
 func (d *postgres) once(ctx context.Context, c *command) error {
-	conn, err := d.db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }()
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.options.WriteLimit)
 	defer cancel()
-	tx, err := conn.BeginTx(own, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // nothing to undo after the commit
-	r := ReadTx{ctx: own, session: pgSession{tx}}
+	s := newSession(d.pool, pgBegin)
+	defer s.end(own)
+	r := ReadTx{ctx: own, session: s}
 	if err := c.attempt(r); err != nil {
 		return err
 	}
-	if err := notify(r, c.last.topics); err != nil {
+	if err := notify(&r, c.last.topics); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
-		return d.commitError(err)
+	if err := s.commit(own); err != nil {
+		return commitError(err)
 	}
 	if c.last.topics&TopicEvents != 0 {
 		d.look()
@@ -169,13 +184,13 @@ func (d *postgres) once(ctx context.Context, c *command) error {
 	return nil
 }
 
-// commitError tells a commit that failed from one that nobody can tell.
-func (d *postgres) commitError(err error) error {
-	switch d.classify(err) {
-	case classConstraint, classRetry, classFull:
-		return err
-	}
-	if errors.Is(err, pgx.ErrTxCommitRollback) {
+// commitError tells a commit that failed from one that nobody can tell. What the server calls an error of the batch, of
+// COMMIT or of what went out with it, has undone the transaction.
+func commitError(err error) error {
+	var server *pgconn.PgError
+	var refusal *fairlead.Error
+	switch {
+	case errors.As(err, &server) && server.SeverityUnlocalized == "ERROR", errors.As(err, &refusal), errors.Is(err, pgx.ErrTxCommitRollback):
 		return err
 	}
 	return unknown(err)
@@ -191,12 +206,14 @@ func (d *postgres) look() {
 
 // read runs fn on one snapshot.
 func (d *postgres) read(ctx context.Context, fn func(*ReadTx) error) error {
-	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }()
-	r := &ReadTx{ctx: ctx, session: pgSession{tx}}
+	s := newSession(d.pool, pgBeginRead)
+	// Nobody waits for the end of a transaction that has only read.
+	defer d.work.Go(func() {
+		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.options.ReadLimit)
+		defer cancel()
+		s.end(own)
+	})
+	r := &ReadTx{ctx: ctx, session: s}
 	if err := fn(r); err != nil {
 		return err
 	}
@@ -219,23 +236,5 @@ func (d *postgres) close() error {
 		d.cancel()
 	}
 	d.work.Wait()
-	return d.db.Close()
+	return d.shut()
 }
-
-// pgSession is an open transaction; pgx prepares each text once per connection.
-type pgSession struct{ tx *sql.Tx }
-
-func (s pgSession) exec(ctx context.Context, st *Stmt, args []any) (int64, error) {
-	res, err := s.tx.ExecContext(ctx, st.postgres, args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
-func (s pgSession) query(ctx context.Context, st *Stmt, args []any) (rowset, error) {
-	return s.tx.QueryContext(ctx, st.postgres, args...) //nolint:rowserrcheck // whoever walks the rows asks for their error
-}
-
-// placesEvents is false: commits and insertions come in different orders, so a sequencer gives positions afterwards.
-func (s pgSession) placesEvents() bool { return false }

@@ -30,9 +30,8 @@ func scanReceipt(s scanner, r *fairlead.Receipt) error {
 
 // InsertReceipt adds the proof of what became of a fire.
 func (tx *Tx) InsertReceipt(r fairlead.Receipt) error {
-	_, err := tx.exec(stmtReceiptInsert, r.ID, r.Workspace, r.Kind, r.Ref, r.Step, micros(r.At), micros(r.Until), r.Count, r.Outcome, r.Reason,
+	return tx.later(stmtReceiptInsert, r.ID, r.Workspace, r.Kind, r.Ref, r.Step, micros(r.At), micros(r.Until), r.Count, r.Outcome, r.Reason,
 		r.Cause, r.Task, micros(r.MadeAt))
-	return err
 }
 
 // ExtendReceipt lets the newest receipt of the same schedule speak for one more, and reports whether it says the same of
@@ -55,8 +54,7 @@ func (r *ReadTx) ListReceipts(workspace, kind, ref string, p Page) (receipts []f
 
 // CountBeat counts one heartbeat of a task's step.
 func (tx *Tx) CountBeat(task, step, day, outcome string) error {
-	_, err := tx.exec(stmtBeatCount, task, step, day, outcome)
-	return err
+	return tx.later(stmtBeatCount, task, step, day, outcome)
 }
 
 // ListBeats returns what a task's heartbeats came to, the newest day first.

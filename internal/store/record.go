@@ -43,8 +43,7 @@ func (r *ReadTx) ListRecordsFor(task, assignment string, after int64) ([]fairlea
 
 // PutBlob keeps a long text under its hash; the same hash twice is kept once.
 func (tx *Tx) PutBlob(hash, data string) error {
-	_, err := tx.exec(stmtBlobPut, hash, data, micros(tx.Now()))
-	return err
+	return tx.later(stmtBlobPut, hash, data, micros(tx.Now()))
 }
 
 // GetBlob returns a long text.

@@ -41,17 +41,16 @@ func (tx *Tx) InsertRequest(q *fairlead.Request) error {
 	if q.Version == 0 {
 		q.Version = 1
 	}
-	_, err := tx.exec(stmtRequestInsert, q.ID, q.Workspace, q.Kind, q.Task, q.Visit, q.Round, q.Seat, q.Assignment, q.Run, q.Prompt,
+	return tx.later(stmtRequestInsert, q.ID, q.Workspace, q.Kind, q.Task, q.Visit, q.Round, q.Seat, q.Assignment, q.Run, q.Prompt,
 		string(q.Schema), listArg(q.Options), mapArg(q.Payload), q.Blocks, listArg(q.WhoMay), listArg(q.AskedOf), actorArg(q.OpenedBy), q.State,
 		pointerArg(q.Answer), pointerArg(q.ResolvedBy), micros(q.OpenedAt), micros(q.ResolvedAt), q.Seq, q.Version)
-	return err
 }
 
 // SaveRequest writes the resolution, by compare and swap on q.Version, and raises it.
 func (tx *Tx) SaveRequest(q *fairlead.Request) error {
 	n, err := tx.exec(stmtRequestSave, q.ID, q.Version, q.State, pointerArg(q.Answer), pointerArg(q.ResolvedBy), micros(q.ResolvedAt),
 		mapArg(q.Payload))
-	if err := swapped("request", n, err); err != nil {
+	if err := saved("request", n, err); err != nil {
 		return err
 	}
 	q.Version++

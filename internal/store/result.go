@@ -45,11 +45,15 @@ func maybe[T any](r *ReadTx, st *Stmt, scan func(scanner, *T) error, args ...any
 	return &v, nil
 }
 
-// swapped turns the count of a compare and swap into an error: somebody else was faster.
-func swapped(noun string, n int64, err error) error {
+// swapped is the error of a compare and swap that found no row: somebody else was faster.
+func swapped(noun string) error {
+	return fairlead.Errorf(fairlead.CodeStale, "the %s has changed meanwhile", noun).WithHint("read it again").WithOp("save " + noun)
+}
+
+// saved turns the count of a compare and swap into an error.
+func saved(noun string, n int64, err error) error {
 	if err == nil && n == 0 {
-		return fairlead.Errorf(fairlead.CodeStale, "the %s has changed meanwhile", noun).
-			WithHint("read it again").WithOp("save " + noun)
+		return swapped(noun)
 	}
 	return err
 }

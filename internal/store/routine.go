@@ -54,14 +54,12 @@ func (r *ReadTx) ListRoutines(workspace string) ([]fairlead.Routine, error) {
 
 // PutRoutineTask remembers that a routine made a task.
 func (tx *Tx) PutRoutineTask(task, workspace, routine string) error {
-	_, err := tx.exec(stmtRoutineTaskPut, task, workspace, routine)
-	return err
+	return tx.later(stmtRoutineTaskPut, task, workspace, routine)
 }
 
 // DropRoutineTasks forgets the tasks of a routine that have ended.
 func (tx *Tx) DropRoutineTasks(workspace, routine string) error {
-	_, err := tx.exec(stmtRoutineTaskDrop, workspace, routine)
-	return err
+	return tx.later(stmtRoutineTaskDrop, workspace, routine)
 }
 
 // RoutineOf returns the routine that made a task and counts it still, "" for none.

@@ -26,7 +26,7 @@ var (
 INSERT INTO runs (`+runColumns+`) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
 ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35)`)
 
-	stmtRunSave = define("run_save", `
+	stmtRunSave = defineSave("run_save", "run", `
 UPDATE runs SET assignment = ?3, visit = ?4, step = ?5, session = ?6, status = ?7, outcome = ?8, absorbed = ?9, attempt = ?10, priority = ?11,
 person = ?12, settled = ?13, light = ?14, direct = ?15, due = ?16, due_at = ?17, claimed_at = ?18, started_at = ?19, finished_at = ?20,
 stop_reason = ?21, stop_status = ?22, error_class = ?23, error_message = ?24, fence = ?25, claim = ?26, node = ?27, epoch = ?28,
@@ -61,7 +61,7 @@ func (tx *Tx) InsertRun(v *fairlead.Run) error {
 	if v.Version == 0 {
 		v.Version = 1
 	}
-	_, err := tx.exec(stmtRunInsert, v.ID, v.Workspace, v.Agent, v.Task, v.Assignment, v.Visit, v.Step, v.Session, v.Status, v.Outcome, v.Reason,
+	err := tx.later(stmtRunInsert, v.ID, v.Workspace, v.Agent, v.Task, v.Assignment, v.Visit, v.Step, v.Session, v.Status, v.Outcome, v.Reason,
 		v.Absorbed, v.Attempt, v.Priority, truth(v.Person), truth(v.Settled), truth(v.Light), truth(v.Direct), truth(v.Due), micros(v.DueAt),
 		micros(v.RequestedAt), micros(v.ClaimedAt), micros(v.StartedAt), micros(v.FinishedAt), v.StopReason, v.StopStatus, v.ErrorClass,
 		v.ErrorMessage, v.Fence.Number, v.Fence.Claim, v.Node, v.Epoch, v.MergedInto, truth(v.Early), v.Version)
@@ -74,11 +74,11 @@ func (tx *Tx) InsertRun(v *fairlead.Run) error {
 
 // SaveRun writes what may change, by compare and swap on v.Version, and raises it.
 func (tx *Tx) SaveRun(v *fairlead.Run) error {
-	n, err := tx.exec(stmtRunSave, v.ID, v.Version, v.Assignment, v.Visit, v.Step, v.Session, v.Status, v.Outcome, v.Absorbed, v.Attempt,
+	err := tx.later(stmtRunSave, v.ID, v.Version, v.Assignment, v.Visit, v.Step, v.Session, v.Status, v.Outcome, v.Absorbed, v.Attempt,
 		v.Priority, truth(v.Person), truth(v.Settled), truth(v.Light), truth(v.Direct), truth(v.Due), micros(v.DueAt), micros(v.ClaimedAt),
 		micros(v.StartedAt), micros(v.FinishedAt), v.StopReason, v.StopStatus, v.ErrorClass, v.ErrorMessage, v.Fence.Number, v.Fence.Claim,
 		v.Node, v.Epoch, v.MergedInto, truth(v.Early))
-	if err := swapped("run", n, err); err != nil {
+	if err != nil {
 		return err
 	}
 	v.Version++

@@ -61,7 +61,7 @@ func (tx *Tx) AppendRunEvent(run, kind string, data map[string]any) (seq int64, 
 	if last, known := tx.memo.lines[run]; known {
 		seq = last + 1
 		tx.memo.wrote(run, seq)
-		_, err = tx.exec(stmtRunEventNext, run, seq, kind, mapArg(data), micros(tx.Now()))
+		err = tx.later(stmtRunEventNext, run, seq, kind, mapArg(data), micros(tx.Now()))
 		return seq, err
 	}
 	err = one(&tx.ReadTx, "run", stmtRunEventInsert, into(&seq), run, kind, mapArg(data), micros(tx.Now()))

@@ -43,14 +43,12 @@ func (tx *Tx) InsertParticipant(p fairlead.Participant) (bool, error) {
 
 // SaveParticipant writes whether the row takes a seat away, whether its verdict counts, and who said so.
 func (tx *Tx) SaveParticipant(p fairlead.Participant) error {
-	_, err := tx.exec(stmtParticipantUpdate, p.ID, truth(p.DecisionRequired), truth(p.Removed), actorArg(p.By), micros(p.At))
-	return err
+	return tx.later(stmtParticipantUpdate, p.ID, truth(p.DecisionRequired), truth(p.Removed), actorArg(p.By), micros(p.At))
 }
 
 // DeleteParticipant removes a row.
 func (tx *Tx) DeleteParticipant(id string) error {
-	_, err := tx.exec(stmtParticipantDelete, id)
-	return err
+	return tx.later(stmtParticipantDelete, id)
 }
 
 // ListParticipants returns the rows of a task, by id.
@@ -60,21 +58,18 @@ func (r *ReadTx) ListParticipants(task string) ([]fairlead.Participant, error) {
 
 // InsertSeat adds a seat to a visit.
 func (tx *Tx) InsertSeat(v fairlead.Seat) error {
-	_, err := tx.exec(stmtSeatInsert, v.ID, v.Task, v.Visit, v.Role, v.Agent, v.Person, truth(v.DecisionRequired), v.Participant,
+	return tx.later(stmtSeatInsert, v.ID, v.Task, v.Visit, v.Role, v.Agent, v.Person, truth(v.DecisionRequired), v.Participant,
 		micros(v.RemovedAt))
-	return err
 }
 
 // SaveSeat writes whether the seat's verdict counts and which row it comes from.
 func (tx *Tx) SaveSeat(v fairlead.Seat) error {
-	_, err := tx.exec(stmtSeatSave, v.ID, truth(v.DecisionRequired), v.Participant)
-	return err
+	return tx.later(stmtSeatSave, v.ID, truth(v.DecisionRequired), v.Participant)
 }
 
 // RemoveSeat takes a seat out of the count; its decisions stay readable.
 func (tx *Tx) RemoveSeat(id string, at time.Time) error {
-	_, err := tx.exec(stmtSeatRemove, id, micros(at))
-	return err
+	return tx.later(stmtSeatRemove, id, micros(at))
 }
 
 // ListSeats returns the seats of a visit, removed ones too, by id.

@@ -3,31 +3,42 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 )
 
 // session runs statements on one connection, inside whatever transaction is open there.
 type session interface {
-	// exec returns how many rows the statement touched.
-	exec(ctx context.Context, st *Stmt, args []any) (int64, error)
-	query(ctx context.Context, st *Stmt, args []any) (rowset, error)
+	// run carries the statements out one after the other, each seeing what those before it did; on Postgres at one round
+	// trip for all. It returns the statement that failed.
+	run(ctx context.Context, asks ...*ask) (*Stmt, error)
+	// later carries a statement out whose result nobody waits for: on Postgres as late as with the next run, or with the
+	// commit, at no round trip of its own. Its failure may be told that late.
+	later(ctx context.Context, st *Stmt, args []any) error
+	// discard forgets what later has not carried out yet.
+	discard()
 	// placesEvents reports whether an event gets its position when it is inserted.
 	placesEvents() bool
 }
 
-// rowset reads the rows of one statement; *sql.Rows is one. Close it.
-type rowset interface {
-	scanner
-	Columns() ([]string, error)
-	Next() bool
-	Err() error
-	Close() error
+// ask is one statement with what becomes of its result.
+type ask struct {
+	st   *Stmt
+	args []any
+	// each is called for every row until it returns false; it must not run statements. nil: the statement returns no rows.
+	each func(scanner) (more bool, err error)
+	// touched is how many rows a statement without each has changed.
+	touched int64
 }
 
 // scanner is what a scan function reads from: a row.
 type scanner interface{ Scan(dest ...any) error }
+
+// namedRow is a row that knows the names of its columns; the rows of both databases are.
+type namedRow interface {
+	scanner
+	Columns() []string
+}
 
 // ReadTx is one consistent look at the database. It ends with the function it was given to.
 type ReadTx struct {
@@ -49,67 +60,53 @@ func (r *ReadTx) fail(st *Stmt, err error) error {
 	return err
 }
 
-// ran counts a statement that returns rows, if it writes them too.
-func (r *ReadTx) ran(st *Stmt) {
-	if st.writes {
-		r.writes++
+// run carries statements out; after a failure nothing counts any more.
+func (r *ReadTx) run(asks ...*ask) error {
+	if r.err != nil {
+		return r.err
 	}
+	for _, a := range asks {
+		if a.each == nil || a.st.writes {
+			r.writes++
+		}
+	}
+	if st, err := r.session.run(r.ctx, asks...); err != nil {
+		return r.fail(st, err)
+	}
+	return nil
 }
 
 // exec runs a statement and returns how many rows it touched.
 func (r *ReadTx) exec(st *Stmt, args ...any) (int64, error) {
-	if r.err != nil {
-		return 0, r.err
-	}
-	r.writes++
-	n, err := r.session.exec(r.ctx, st, args)
-	if err != nil {
-		return 0, r.fail(st, err)
-	}
-	return n, nil
+	a := ask{st: st, args: args}
+	err := r.run(&a)
+	return a.touched, err
 }
 
-// get reads at most one row with scan and reports whether there was one.
-func (r *ReadTx) get(st *Stmt, scan func(scanner) error, args ...any) (bool, error) {
-	if r.err != nil {
-		return false, r.err
-	}
-	r.ran(st)
-	rows, err := r.session.query(r.ctx, st, args)
-	if err != nil {
-		return false, r.fail(st, err)
-	}
-	found := rows.Next()
-	if found {
-		err = scan(rows)
-	}
-	// A statement that writes and returns its row is complete only when its rows are closed.
-	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		return false, r.fail(st, err)
-	}
-	return found, nil
-}
-
-// list calls each for every row. each must not run statements: a Postgres connection carries one at a time.
-func (r *ReadTx) list(st *Stmt, each func(scanner) error, args ...any) error {
+// later runs a statement whose result nobody waits for.
+func (r *ReadTx) later(st *Stmt, args ...any) error {
 	if r.err != nil {
 		return r.err
 	}
-	r.ran(st)
-	rows, err := r.session.query(r.ctx, st, args)
-	if err != nil {
-		return r.fail(st, err)
-	}
-	defer func() { _ = rows.Close() }() // its error is also Err's
-	for rows.Next() {
-		if err := each(rows); err != nil {
-			return r.fail(st, err)
-		}
-	}
-	if err := rows.Err(); err != nil {
+	r.writes++
+	if err := r.session.later(r.ctx, st, args); err != nil {
 		return r.fail(st, err)
 	}
 	return nil
+}
+
+// get reads at most one row with scan and reports whether there was one.
+func (r *ReadTx) get(st *Stmt, scan func(scanner) error, args ...any) (found bool, err error) {
+	err = r.run(&ask{st: st, args: args, each: func(s scanner) (bool, error) {
+		found = true
+		return false, scan(s)
+	}})
+	return found && err == nil, err
+}
+
+// list calls each for every row. each must not run statements: a connection carries one at a time.
+func (r *ReadTx) list(st *Stmt, each func(scanner) error, args ...any) error {
+	return r.run(&ask{st: st, args: args, each: func(s scanner) (bool, error) { return true, each(s) }})
 }
 
 // into scans one row's columns into dest.

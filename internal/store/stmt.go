@@ -21,9 +21,11 @@ import (
 //	{{notify}}  a broadcast in the transaction (SQLite has none)
 //	{{clock}}   the database's own time, in microseconds
 type Stmt struct {
-	name     string
-	once     bool // not worth preparing
-	writes   bool // it changes rows, whether it returns some or not
+	name   string
+	once   bool // not worth preparing
+	writes bool // it changes rows, whether it returns some or not
+	// saves is the noun of the one row that the statement compares and swaps; see defineSave.
+	saves    string
 	sqlite   string
 	postgres string
 	// order says which argument, from 0, each placeholder of the SQLite text stands for: its placeholders have no
@@ -40,6 +42,16 @@ func define(name, text string) *Stmt {
 	st := &Stmt{name: name, postgres: toPostgres(text), writes: !strings.HasPrefix(text, "SELECT")}
 	st.sqlite, st.order = unnumbered(toSQLite(text))
 	statements = append(statements, st)
+	return st
+}
+
+// defineSave registers a statement that compares and swaps one row. When it finds the row changed, it fails with what
+// [swapped] says. On Postgres it fails by itself, in the database: so it can go out together with the commit, and the
+// commit does not happen.
+func defineSave(name, noun, text string) *Stmt {
+	st := define(name, text)
+	st.saves = noun
+	st.postgres = `WITH saved AS (` + st.postgres + ` RETURNING 1) SELECT 1 / COUNT(*) FROM saved`
 	return st
 }
 

@@ -21,7 +21,7 @@ var (
 INSERT INTO tasks (`+taskColumns+`, search) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
 ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36)`)
 
-	stmtTaskSave = define("task_save", `
+	stmtTaskSave = defineSave("task_save", "task", `
 UPDATE tasks SET workflow = ?3, workflow_version = ?4, step = ?5, visit = ?6, round = ?7, entered = ?8, terminal = ?9, title = ?10,
 description = ?11, requirements = ?12, priority = ?13, position = ?14, labels = ?15, parent = ?16, agent = ?17, repository = ?18,
 metadata = ?19, cancelled_blocker = ?20, ephemeral = ?21, coordination = ?22, held = ?23, person_visit = ?24, signal_visit = ?25,
@@ -59,7 +59,7 @@ func (tx *Tx) InsertTask(t *TaskRow) error {
 	if t.Version == 0 {
 		t.Version = 1
 	}
-	_, err := tx.exec(stmtTaskInsert, t.ID, t.Workspace, t.Number, t.Identifier, t.Workflow, t.WorkflowVersion, t.Step, t.Visit, t.Round,
+	err := tx.later(stmtTaskInsert, t.ID, t.Workspace, t.Number, t.Identifier, t.Workflow, t.WorkflowVersion, t.Step, t.Visit, t.Round,
 		truth(t.Entered), t.Terminal, t.Title, t.Description, listArg(t.Requirements), t.Priority, t.Position, listArg(t.Labels), t.Parent, t.Origin,
 		actorArg(t.Creator), t.Agent, pointerArg(t.Repository), mapArg(t.Metadata), t.CancelledBlocker, truth(t.Ephemeral), t.Coordination,
 		t.Held, t.PersonVisit, t.SignalVisit, t.RecordSeq, micros(t.ArchivedAt), micros(t.MovedAt), micros(t.CreatedAt), micros(t.UpdatedAt),
@@ -73,11 +73,11 @@ func (tx *Tx) InsertTask(t *TaskRow) error {
 // SaveTask writes everything that may change, if the row still has version was, and raises t.Version. A stale version
 // is an error with code stale.
 func (tx *Tx) SaveTask(t *TaskRow, was int64) error {
-	n, err := tx.exec(stmtTaskSave, t.ID, was, t.Workflow, t.WorkflowVersion, t.Step, t.Visit, t.Round, truth(t.Entered), t.Terminal, t.Title,
+	err := tx.later(stmtTaskSave, t.ID, was, t.Workflow, t.WorkflowVersion, t.Step, t.Visit, t.Round, truth(t.Entered), t.Terminal, t.Title,
 		t.Description, listArg(t.Requirements), t.Priority, t.Position, listArg(t.Labels), t.Parent, t.Agent, pointerArg(t.Repository),
 		mapArg(t.Metadata), t.CancelledBlocker, truth(t.Ephemeral), t.Coordination, t.Held, t.PersonVisit, t.SignalVisit, t.RecordSeq,
 		micros(t.ArchivedAt), micros(t.MovedAt), micros(t.UpdatedAt), searchText(&t.Task))
-	if err := swapped("task", n, err); err != nil {
+	if err != nil {
 		return err
 	}
 	t.Version = was + 1

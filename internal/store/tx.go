@@ -80,20 +80,14 @@ func (c *command) attempt(r ReadTx) error {
 	return tx.appendEvents()
 }
 
-// verdict chooses the error of a try in which a statement failed: a function may put its own words to a constraint,
-// but it cannot talk a broken transaction into a commit or into a mere refusal.
+// verdict chooses the error of a try in which a statement failed. Whatever the function made of it, it cannot talk a
+// broken transaction into a commit or into a mere refusal.
 func (tx *Tx) verdict(returned error) error {
-	if returned != nil {
-		return &statementError{cause: tx.err, returned: returned}
+	if errors.Is(returned, tx.err) {
+		return returned
 	}
 	return tx.err
 }
-
-// statementError keeps both what the database said and what the function made of it.
-type statementError struct{ cause, returned error }
-
-func (e *statementError) Error() string { return e.cause.Error() }
-func (e *statementError) Unwrap() error { return e.cause }
 
 // rehearse runs the function once and undoes it.
 func (c *command) rehearse(r ReadTx) error {
@@ -103,6 +97,7 @@ func (c *command) rehearse(r ReadTx) error {
 	tx := &Tx{ReadTx: r, clock: c.clock}
 	// The verdict of the rehearsal does not count: whatever it is, the real run comes to its own.
 	_ = call(c.fn, tx)
+	r.session.discard()
 	if _, err := r.exec(stmtRehearseUndo); err != nil {
 		return errors.Join(tx.err, err)
 	}

@@ -35,9 +35,8 @@ func scanUsage(s scanner, u *fairlead.Usage) error {
 
 // AddUsage adds to what a run used of a model in a day.
 func (tx *Tx) AddUsage(u fairlead.Usage) error {
-	_, err := tx.exec(stmtUsageAdd, u.Run, u.Model, u.Day, u.Workspace, u.Agent, u.Task, u.Assignment, u.Calls, u.Input, u.Output, u.CacheRead,
+	return tx.later(stmtUsageAdd, u.Run, u.Model, u.Day, u.Workspace, u.Agent, u.Task, u.Assignment, u.Calls, u.Input, u.Output, u.CacheRead,
 		u.CacheWrite, u.Money, u.Unpriced, micros(tx.Now()))
-	return err
 }
 
 // ListUsage returns what a workspace used from the first day to the last, both included.

@@ -26,27 +26,23 @@ func scanVisit(s scanner, v *fairlead.Visit) error {
 
 // InsertVisit begins a visit.
 func (tx *Tx) InsertVisit(v fairlead.Visit) error {
-	_, err := tx.exec(stmtVisitInsert, v.Task, v.N, v.Workflow, v.WorkflowVersion, v.Step, v.From, actorArg(v.By), v.Reason, v.Note, v.Round,
+	return tx.later(stmtVisitInsert, v.Task, v.N, v.Workflow, v.WorkflowVersion, v.Step, v.From, actorArg(v.By), v.Reason, v.Note, v.Round,
 		micros(v.BeganAt), micros(v.EndedAt))
-	return err
 }
 
 // EndVisit ends an open visit.
 func (tx *Tx) EndVisit(task string, n int, at time.Time) error {
-	_, err := tx.exec(stmtVisitEnd, task, n, micros(at))
-	return err
+	return tx.later(stmtVisitEnd, task, n, micros(at))
 }
 
 // SetVisitRound notes the visit's current round.
 func (tx *Tx) SetVisitRound(task string, n, round int) error {
-	_, err := tx.exec(stmtVisitRound, task, n, round)
-	return err
+	return tx.later(stmtVisitRound, task, n, round)
 }
 
 // SetVisitVersion pins the visit to another version of its workflow.
 func (tx *Tx) SetVisitVersion(task string, n, version int) error {
-	_, err := tx.exec(stmtVisitVersion, task, n, version)
-	return err
+	return tx.later(stmtVisitVersion, task, n, version)
 }
 
 // LoadVisit returns one visit.

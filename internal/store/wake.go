@@ -26,8 +26,7 @@ func scanWake(s scanner, w *fairlead.Wake) error {
 
 // InsertWake keeps one reason to look at an assignment.
 func (tx *Tx) InsertWake(w *fairlead.Wake) error {
-	_, err := tx.exec(stmtWakeInsert, w.Task, w.Seq, w.Assignment, w.Run, w.Reason, mapArg(w.Payload), w.Op, w.Key, actorArg(w.By), micros(w.At))
-	return err
+	return tx.later(stmtWakeInsert, w.Task, w.Seq, w.Assignment, w.Run, w.Reason, mapArg(w.Payload), w.Op, w.Key, actorArg(w.By), micros(w.At))
 }
 
 // ListWakes returns the wakes a run has absorbed, its first one included, oldest first.

@@ -35,10 +35,10 @@ func (tx *Tx) InsertWorkflowVersion(v *fairlead.WorkflowVersion) error {
 		st = stmtWorkflowFirst
 	}
 	n, err := tx.exec(st, v.Workspace, v.Key, v.Version)
-	if err := swapped("workflow", n, err); err != nil {
+	if err := saved("workflow", n, err); err != nil {
 		return err
 	}
-	_, err = tx.exec(stmtVersionAdd, v.Workspace, v.Key, v.Version, v.Name, v.Style, v.Source, v.Digest, actorArg(v.By), micros(v.At))
+	err = tx.later(stmtVersionAdd, v.Workspace, v.Key, v.Version, v.Name, v.Style, v.Source, v.Digest, actorArg(v.By), micros(v.At))
 	return err
 }
 

@@ -2,7 +2,6 @@ package river
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	queue "github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/fairlead/fairlead"
@@ -51,7 +49,7 @@ type Dispatcher struct {
 	db      *store.DB
 	options Options
 	looks   *local.Dispatcher      // wakes are the store's signals
-	insert  *queue.Client[*sql.Tx] // only inserts, in the store's transactions
+	insert  *queue.Client[pgx.Tx] // only inserts, in the store's transactions
 
 	mu      sync.Mutex
 	duties  []*duty
@@ -85,7 +83,7 @@ func New(ctx context.Context, db *store.DB, o *Options) (*Dispatcher, error) {
 		return nil, fmt.Errorf("migrate River's tables: %w", err)
 	}
 	var err error
-	if d.insert, err = queue.NewClient(riverdatabasesql.New(nil), &queue.Config{Schema: schema, Logger: quiet(d.options.Log)}); err != nil {
+	if d.insert, err = queue.NewClient(riverpgxv5.New(nil), &queue.Config{Schema: schema, Logger: quiet(d.options.Log)}); err != nil {
 		return nil, fmt.Errorf("make job inserter: %w", err)
 	}
 	return d, nil
@@ -99,8 +97,8 @@ func (d *Dispatcher) JobTx(tx *store.Tx, kind string, args []byte) error {
 	if kind == "" {
 		return fairlead.Errorf(fairlead.CodeInvalid, "a job without a kind").WithOp("add job")
 	}
-	return tx.Foreign(func(ctx context.Context, sqlTx *sql.Tx) error {
-		if _, err := d.insert.InsertTx(ctx, sqlTx, job{Of: kind, Args: args}, nil); err != nil {
+	return tx.Foreign(func(ctx context.Context, guest pgx.Tx) error {
+		if _, err := d.insert.InsertTx(ctx, guest, job{Of: kind, Args: args}, nil); err != nil {
 			return fmt.Errorf("add job: %w", err)
 		}
 		return nil

@@ -53,6 +53,7 @@ func (c *Control) Claim(ctx context.Context, n Node) (*Claimed, error) {
 type claimPass struct {
 	node   Node
 	look   int
+	tried  bool // the best one, without a look
 	runs   []string
 	agents []string // that this node cannot serve
 	seen   map[string]bool
@@ -80,6 +81,11 @@ func (c *Control) pick(ctx context.Context, p *claimPass) (found *fairlead.Run, 
 				return err
 			}
 			seen = len(candidates)
+			// The best one is most often free, and its claim looks at everything again anyway.
+			if seen > 0 && !p.tried {
+				p.tried, found = true, &candidates[0]
+				return nil
+			}
 			found, err = c.firstFree(tx, p, candidates)
 			return err
 		})
@@ -152,6 +158,7 @@ func (c *Control) tryTake(ctx context.Context, n Node, run *fairlead.Run, claim 
 	m := Meta{Workspace: run.Workspace, Actor: fairlead.Engine()}
 	err = c.act(ctx, m, func(w *work) error {
 		claimed = nil
+		w.tx.Ahead(w.claimNeeds(n, run)...)
 		if _, err := w.tx.LockNode(n.ID, n.Epoch); err != nil {
 			return err
 		}
@@ -170,6 +177,20 @@ func (c *Control) tryTake(ctx context.Context, n Node, run *fairlead.Run, claim 
 		return err
 	})
 	return claimed, err
+}
+
+// claimNeeds is what a claim reads before it writes anything: locks first.
+func (w *work) claimNeeds(n Node, r *fairlead.Run) []store.Need {
+	needs := []store.Need{
+		store.NeedTask(r.Task), store.NeedAround(r.Task), store.NeedAgents(r.Workspace, r.Agent), store.NeedRuns(r.ID),
+		store.NeedCheckout(r.Task), store.NeedLive(r.Assignment), store.NeedSlots(r.Workspace, r.Agent), store.NeedSession(r.Session),
+		store.NeedNews(r.Task, r.Session, contentPage), store.NeedAssignment(r.Assignment), store.NeedWakes(r.ID), store.NeedRunLine(r.ID),
+	}
+	if f := w.c.catalog.Recent(r.Workspace); f != nil {
+		agent := f.Profiles[r.Agent]
+		needs = append(needs, store.NeedHolds(r.Workspace, agent.AccountRef(), r.Agent))
+	}
+	return needs
 }
 
 // lockRun locks agent and run, in this order, and returns them as they are now.

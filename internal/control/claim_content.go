@@ -51,7 +51,7 @@ func (w *work) content(r *fairlead.Run) (*content, error) {
 	c := &content{session: s}
 	sessions := map[string]string{r.Assignment: s.ID, "": ""}
 	for after := s.Delivered; ; {
-		page, err := w.tx.ListRecords(r.Task, after, contentPage)
+		page, err := w.news(r, &s, after)
 		if err != nil {
 			return nil, err
 		}
@@ -66,6 +66,14 @@ func (w *work) content(r *fairlead.Run) (*content, error) {
 		}
 		after = page[len(page)-1].Seq
 	}
+}
+
+// news reads one page of the journal. The first one can be read before anybody knows where it begins.
+func (w *work) news(r *fairlead.Run, s *fairlead.Session, after int64) ([]fairlead.Record, error) {
+	if after == s.Delivered {
+		return w.tx.ListNews(r.Task, s.ID, contentPage)
+	}
+	return w.tx.ListRecords(r.Task, after, contentPage)
 }
 
 // learnSessions looks up whose conversation assignments belong to. A session goes on over visits, so that the wakes of a

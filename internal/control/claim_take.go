@@ -3,6 +3,7 @@ package control
 import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/policy"
+	"github.com/fairlead/fairlead/internal/store"
 )
 
 // claimAs says for whom a run is claimed.
@@ -38,31 +39,49 @@ func (w *work) claim(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) (
 		r.Outcome = fairlead.OutcomeNothingToDo
 		return nil, w.finishRun(r, fairlead.RunSucceeded)
 	}
-	if err := w.occupy(r, agent, as); err != nil {
+	k, err := w.claimed(r, agent, news)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.tx.ExpectRunEvents(r.ID); err != nil {
+		return nil, err
+	}
+	if err := w.occupy(r, g, as.direct); err != nil {
 		return nil, err
 	}
 	if err := w.goFirst(r, g.ready); err != nil {
 		return nil, err
 	}
-	if err := w.markClaimed(r, &news.session, as); err != nil {
+	if err := w.markClaimed(r, k, as); err != nil {
 		return nil, err
 	}
-	return w.claimed(r, agent, news)
+	return k, nil
 }
 
 // occupy takes everything a live run needs, together. A constraint's no is a miss, and the whole try is undone.
-func (w *work) occupy(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) error {
-	if ok, err := w.tx.PutLive(r.Assignment, r.ID); err != nil || !ok {
-		return missed(err, "assignment")
+func (w *work) occupy(r *fairlead.Run, g *gate, direct bool) error {
+	o := store.Occupation{Run: r.ID, Assignment: r.Assignment, Light: r.Light, Task: r.Task, Workspace: r.Workspace, Agent: r.Agent}
+	if !r.Light {
+		slots, err := g.slots()
+		if err != nil {
+			return err
+		}
+		o.Slot = freeSlot(slots)
+	}
+	taken, err := w.tx.Occupy(o)
+	// A direct launch goes past the agent's limit, to whatever number is free.
+	for err == nil && taken == store.OccupiedSlot && direct {
+		o.Slot++
+		var ok bool
+		if ok, err = w.tx.PutSlot(o.Workspace, o.Agent, o.Slot, o.Run); ok {
+			taken = ""
+		}
+	}
+	if err != nil || taken != "" {
+		return missed(err, taken)
 	}
 	if r.Light {
 		return nil
-	}
-	if ok, err := w.tx.PutCheckout(r.Task, r.ID, r.Agent); err != nil || !ok {
-		return missed(err, "checkout")
-	}
-	if err := w.takeSlot(r, agent, as.direct); err != nil {
-		return err
 	}
 	ok, err := w.takePlace(r, false)
 	if err != nil || !ok {
@@ -71,30 +90,15 @@ func (w *work) occupy(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) 
 	return nil
 }
 
-// takeSlot takes the smallest free slot of the agent. Its limit counts all live runs; a direct launch goes past it.
-func (w *work) takeSlot(r *fairlead.Run, agent fairlead.AgentProfile, direct bool) error {
-	taken, err := w.tx.SlotsOf(r.Workspace, r.Agent)
-	if err != nil {
-		return err
-	}
-	if !direct && len(taken) >= agent.Slots() {
-		return miss("slot")
-	}
+// freeSlot returns the smallest number that is not among those taken, which are ascending.
+func freeSlot(taken []int) int {
 	n := 1
-	for _, t := range taken { // ascending
+	for _, t := range taken {
 		if t == n {
 			n++
 		}
 	}
-	for {
-		ok, err := w.tx.PutSlot(r.Workspace, r.Agent, n, r.ID)
-		if err != nil || ok {
-			return err
-		}
-		if n++; !direct {
-			return miss("slot")
-		}
-	}
+	return n
 }
 
 // takePlace takes a place at the run's step, if the step limits work and the task has none there. beyond allows a
@@ -125,7 +129,7 @@ func (w *work) takePlace(r *fairlead.Run, beyond bool) (bool, error) {
 }
 
 // markClaimed writes the claim: a new fence, the node's epoch, the session on its way.
-func (w *work) markClaimed(r *fairlead.Run, s *fairlead.Session, as claimAs) error {
+func (w *work) markClaimed(r *fairlead.Run, k *Claimed, as claimAs) error {
 	if !r.Due { // one that is due has no timer any more
 		if _, err := w.tx.DeleteTimer(fairlead.TimerRunDue, r.ID); err != nil {
 			return err
@@ -145,23 +149,23 @@ func (w *work) markClaimed(r *fairlead.Run, s *fairlead.Session, as claimAs) err
 			return err
 		}
 	}
-	if err := w.unpark(r.Assignment); err != nil {
+	if err := w.unpark(&k.Assignment); err != nil {
 		return err
 	}
-	s.State = fairlead.SessionStarting
-	if err := w.tx.SaveSession(s); err != nil {
+	k.Session.State = fairlead.SessionStarting
+	if err := w.tx.SaveSession(&k.Session); err != nil {
 		return err
 	}
+	k.Run = *r
 	w.forget()
 	return w.runEvent(r, fairlead.RunEventClaimed, map[string]any{"node": r.Node, "fence": r.Fence.Number, "direct": r.Direct})
 }
 
 // unpark takes an assignment up again whose questions are all answered.
-func (w *work) unpark(assignment string) error {
-	a, err := w.tx.LoadAssignment(assignment)
-	if err != nil || a.State != fairlead.AssignmentParked {
-		return err
+func (w *work) unpark(a *fairlead.Assignment) error {
+	if a.State != fairlead.AssignmentParked {
+		return nil
 	}
 	a.State = fairlead.AssignmentOpen
-	return w.tx.SaveAssignment(&a)
+	return w.tx.SaveAssignment(a)
 }

@@ -52,7 +52,7 @@ func (w *work) claimedAgain(r *fairlead.Run, agent fairlead.AgentProfile) (*Clai
 	return w.claimed(r, agent, news)
 }
 
-// claimed loads what the worker needs. The run is saved already.
+// claimed loads what the worker needs. Nothing is written yet: what the claim changes of it is put in afterwards.
 func (w *work) claimed(r *fairlead.Run, agent fairlead.AgentProfile, news *content) (k *Claimed, err error) {
 	k = &Claimed{
 		Run: *r, Task: w.task.row.Task, Agent: agent, Session: news.session, Records: news.addressed, Own: news.own,

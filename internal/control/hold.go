@@ -32,6 +32,8 @@ type gate struct {
 	// standing are the holds of agent and account; ready are those among them behind which the run may go first.
 	standing *[]fairlead.StandingHold
 	ready    []fairlead.StandingHold
+	// slotsTaken are the agent's slots, once asked for.
+	slotsTaken *[]int
 	// limits remembers budgets in the same way.
 	limits map[string]store.Budget
 	facts  *catalog.Facts
@@ -204,11 +206,24 @@ func (g *gate) checkout() ([]fairlead.Hold, error) {
 	return one(h)
 }
 
+// slots returns the taken slots of the run's agent, looked up once: whoever takes one has locked the agent or meets the
+// constraint.
+func (g *gate) slots() ([]int, error) {
+	if g.slotsTaken == nil {
+		taken, err := g.tx.SlotsOf(g.run.Workspace, g.run.Agent)
+		if err != nil {
+			return nil, err
+		}
+		g.slotsTaken = &taken
+	}
+	return *g.slotsTaken, nil
+}
+
 func (g *gate) busy() ([]fairlead.Hold, error) {
 	if g.direct || g.run.Light {
 		return nil, nil
 	}
-	taken, err := g.tx.SlotsOf(g.run.Workspace, g.run.Agent)
+	taken, err := g.slots()
 	if err != nil || len(taken) < g.agent.Slots() {
 		return nil, err
 	}

@@ -20,6 +20,12 @@ func (c *Control) snapshot(tx *store.ReadTx, row *store.TaskRow) (engine.Snapsho
 	if err != nil {
 		return engine.Snapshot{}, fmt.Errorf("load task: %w", err)
 	}
+	if row.Visit > 0 {
+		tx.Ahead(store.NeedVisit(row.ID, row.Visit), store.NeedAssignments(row.ID, row.Visit), store.NeedActiveRuns(row.ID))
+		if row.Visit > row.PersonVisit {
+			tx.Ahead(store.NeedVisitCounts(row.ID, row.PersonVisit))
+		}
+	}
 	f, err := c.catalog.Facts(tx, row.Workspace)
 	if err != nil {
 		return engine.Snapshot{}, err

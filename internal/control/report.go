@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/store"
 )
 
 // Directive is what a worker has to do after a report.
@@ -29,6 +30,8 @@ type Report struct {
 	Run   string
 	Fence fairlead.Fence
 	Node  Node
+	// Claimed is the run as its claim returned it; the zero value is looked up.
+	Claimed fairlead.Run
 	// Seq counts the reports of this claim from 1. A report sent again under its number is not carried out again.
 	Seq   int64
 	Facts []Fact
@@ -93,16 +96,19 @@ const reasonFenced = "fenced"
 // Report carries out what a worker tells. A report of an older claim or a dead epoch changes nothing: it is recorded as
 // refused and answered StopTree, without an error. After an error the same report may be sent again.
 func (c *Control) Report(ctx context.Context, r Report) (Directive, error) {
-	run, err := c.findRun(ctx, r.Run)
-	if err != nil {
-		return StopTree, err
+	run := r.Claimed
+	if run.ID != r.Run {
+		var err error
+		if run, err = c.findRun(ctx, r.Run); err != nil {
+			return StopTree, err
+		}
 	}
 	// The scope leaves the assignment out: a report may carry its run to another one.
 	m := Meta{
 		Workspace: run.Workspace, Actor: fairlead.Actor{Kind: fairlead.ActorAgent, Key: run.Agent, Run: run.ID}, Fence: &r.Fence, Fingerprint: "report",
 		Op: fairlead.OpID("report_" + run.ID + "_" + strconv.FormatInt(r.Fence.Number, 10) + "_" + strconv.FormatInt(r.Seq, 10)),
 	}
-	d, err := do(ctx, c, m, command{name: "report", run: run.ID}, func(w *work) (Directive, error) {
+	d, err := do(ctx, c, m, command{name: "report", run: run.ID, ahead: r.needs(&run)}, func(w *work) (Directive, error) {
 		return w.report(run.Task, r)
 	})
 	var e *fairlead.Error
@@ -113,6 +119,14 @@ func (c *Control) Report(ctx context.Context, r Report) (Directive, error) {
 		return Continue, err
 	}
 	return d, nil
+}
+
+// needs is what every report reads.
+func (r *Report) needs(run *fairlead.Run) []store.Need {
+	return []store.Need{
+		store.NeedNode(r.Node.ID, r.Node.Epoch), store.NeedTask(run.Task), store.NeedAround(run.Task), store.NeedActiveRuns(run.Task),
+		store.NeedSession(run.Session), store.NeedAssignment(run.Assignment), store.NeedRunLine(run.ID),
+	}
 }
 
 func (c *Control) findRun(ctx context.Context, id string) (run fairlead.Run, err error) {
@@ -151,7 +165,13 @@ func (w *work) report(task string, rep Report) (Directive, error) {
 	if err := w.lock(task); err != nil {
 		return StopTree, err
 	}
+	if _, err := w.tx.ActiveRuns(task); err != nil { // LoadRun answers from them from here on
+		return StopTree, err
+	}
 	r, err := w.tx.LoadRun(rep.Run)
+	if err == nil {
+		err = w.tx.ExpectRunEvents(r.ID)
+	}
 	if err != nil {
 		return StopTree, err
 	}

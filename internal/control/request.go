@@ -164,7 +164,11 @@ func resolvedAlready(q *fairlead.Request) error {
 
 // hasOpenQuestion reports whether an assignment waits for an answer: then it can neither complete nor move.
 func (w *work) hasOpenQuestion(assignment string) (bool, error) {
-	open, err := w.tx.OpenRequests(w.task.row.ID)
+	t := &w.task.row.Task
+	if around, err := w.tx.Around(t.Workspace, t.ID, t.Visit); err != nil || !around.Requests {
+		return false, err
+	}
+	open, err := w.tx.OpenRequests(t.ID)
 	return openOf(open, assignment) > 0, err
 }
 

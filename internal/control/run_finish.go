@@ -97,11 +97,8 @@ func (w *work) givePlaceBack(r *fairlead.Run) error {
 		}
 		workflow = v.Workflow
 	}
-	freed, err := w.tx.DropPlace(r.Workspace, workflow, r.Step, r.Task)
-	if freed > 0 {
-		w.look()
-	}
-	return err
+	w.look()
+	return w.tx.DropPlace(r.Workspace, workflow, r.Step, r.Task)
 }
 
 // keepsPlace reports whether a queued or live run is reason enough for its task to stay in its place.

@@ -147,7 +147,17 @@ type command struct {
 	run  string // id of the run an agent acts by, for the audit
 	// edges says that the command may add an edge of the task graph: it takes the workspace's lock first.
 	edges bool
+	// ahead is what the command will read first, if it locks no task by itself.
+	ahead []store.Need
 	body  any // what the fingerprint is made of when the caller gave none
+}
+
+// needs is what the command reads first, behind its operation.
+func (c *command) needs() []store.Need {
+	if c.task != "" && !c.edges {
+		return []store.Need{store.NeedTask(c.task), store.NeedAround(c.task)}
+	}
+	return c.ahead
 }
 
 // do carries out one command: operation row, fn, result, in one transaction; then what it caused elsewhere. fn may run
@@ -163,6 +173,7 @@ func do[R any](ctx context.Context, c *Control, m Meta, cmd command, fn func(w *
 		var zero R
 		result, pending = zero, nil
 		w := &work{c: c, ctx: ctx, tx: tx, meta: m}
+		tx.Ahead(cmd.needs()...)
 		replayed, err := w.begin(&result)
 		if err != nil || replayed {
 			return err

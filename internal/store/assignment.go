@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	fairlead "github.com/fairlead/fairlead"
 )
 
@@ -30,6 +32,8 @@ func scanAssignment(s scanner, a *fairlead.Assignment) error {
 
 // InsertAssignment adds an assignment. Its version is the caller's to set, since what saves it later compares it.
 func (tx *Tx) InsertAssignment(a fairlead.Assignment) error {
+	tx.memo.keepAssignment(&a)
+	tx.memo.listed = false
 	return tx.later(stmtAssignmentInsert, a.ID, a.Workspace, a.Task, a.Visit, a.Step, a.Capacity, a.Agent, a.Seat, a.Session, a.Program, a.State,
 		truth(a.ParkRequested), truth(a.Signalled), pointerArg(a.OwnMove), a.Interruptions, a.Parent, micros(a.CreatedAt), a.Version)
 }
@@ -42,23 +46,44 @@ func (tx *Tx) SaveAssignment(a *fairlead.Assignment) error {
 		return err
 	}
 	a.Version++
+	tx.memo.keepAssignment(a)
+	tx.memo.listed = false
 	return nil
 }
 
 // LoadAssignment returns one assignment.
 func (r *ReadTx) LoadAssignment(id string) (fairlead.Assignment, error) {
+	if a, known := r.memo.assignments[id]; known {
+		return a, nil
+	}
 	var a fairlead.Assignment
 	err := one(r, "assignment", stmtAssignmentLoad, func(s scanner) error { return scanAssignment(s, &a) }, id)
+	if err == nil {
+		r.memo.keepAssignment(&a)
+	}
 	return a, err
 }
 
 // ListAssignments returns the assignments of a visit, by id.
 func (r *ReadTx) ListAssignments(task string, visit int) ([]fairlead.Assignment, error) {
-	return all(r, stmtAssignments, scanAssignment, task, visit)
+	m := &r.memo
+	if m.listed && m.listVisit == visit && m.task == task {
+		return slices.Clone(m.list), nil
+	}
+	list, err := all(r, stmtAssignments, scanAssignment, task, visit)
+	if err != nil || m.task != task || task == "" {
+		return list, err
+	}
+	for i := range list {
+		m.keepAssignment(&list[i])
+	}
+	m.list, m.listVisit, m.listed = slices.Clone(list), visit, true
+	return list, nil
 }
 
 // EndAssignments ends every assignment of a visit.
 func (tx *Tx) EndAssignments(task string, visit int) error {
+	tx.memo.assignments, tx.memo.listed = nil, false
 	return tx.later(stmtAssignmentsEnd, task, visit)
 }
 

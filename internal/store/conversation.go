@@ -42,12 +42,17 @@ func (tx *Tx) EnsureSession(v fairlead.Session) (fairlead.Session, error) {
 		return v, err
 	}
 	if there != nil {
+		tx.memo.keepSession(there)
 		return *there, nil
 	}
 	n, err := tx.exec(stmtSessionInsert, v.ID, v.Task, v.Agent, v.Capacity, v.State, v.Delivered, v.InFlight, v.Execution, v.External, v.Turns,
 		micros(v.CreatedAt))
-	if err != nil || n == 1 {
+	if err != nil {
 		return v, err
+	}
+	if n == 1 {
+		tx.memo.keepSession(&v)
+		return v, nil
 	}
 	err = one(&tx.ReadTx, "session", stmtSessionFind, func(s scanner) error { return scanSession(s, &v) }, v.Task, v.Agent, v.Capacity)
 	return v, err
@@ -55,13 +60,20 @@ func (tx *Tx) EnsureSession(v fairlead.Session) (fairlead.Session, error) {
 
 // SaveSession writes everything that may change.
 func (tx *Tx) SaveSession(v *fairlead.Session) error {
+	tx.memo.keepSession(v)
 	return tx.later(stmtSessionSave, v.ID, v.State, v.Delivered, v.InFlight, v.Execution, v.External, v.Turns)
 }
 
 // LoadSession returns one session.
 func (r *ReadTx) LoadSession(id string) (fairlead.Session, error) {
+	if v, known := r.memo.sessions[id]; known {
+		return v, nil
+	}
 	var v fairlead.Session
 	err := one(r, "session", stmtSessionLoad, func(s scanner) error { return scanSession(s, &v) }, id)
+	if err == nil {
+		r.memo.keepSession(&v)
+	}
 	return v, err
 }
 
@@ -71,7 +83,10 @@ func (r *ReadTx) ListSessions(task string) ([]fairlead.Session, error) {
 }
 
 // ResetSessions sets the sessions whose execution ran on a node to idle: nobody works there any more.
-func (tx *Tx) ResetSessions(node string) (int64, error) { return tx.exec(stmtSessionsReset, node) }
+func (tx *Tx) ResetSessions(node string) (int64, error) {
+	tx.memo.sessions = nil
+	return tx.exec(stmtSessionsReset, node)
+}
 
 // Execution is a live agent process or model loop.
 type Execution struct {

@@ -160,6 +160,9 @@ func (c *liteConn) later(ctx context.Context, st *Stmt, args []any) error {
 
 func (c *liteConn) discard() {}
 
+// ahead implements session: a read costs no more alone.
+func (c *liteConn) ahead([]Need) {}
+
 // placesEvents is true: the one writer gives an event its position when it inserts it.
 func (c *liteConn) placesEvents() bool { return true }
 

@@ -43,17 +43,7 @@ func (r *liteRows) Next() bool {
 }
 
 // Scan copies the row's columns into dest.
-func (r *liteRows) Scan(dest ...any) error {
-	if len(dest) != len(r.vals) {
-		return fmt.Errorf("scan %d columns into %d places", len(r.vals), len(dest))
-	}
-	for i, d := range dest {
-		if err := assign(d, r.vals[i]); err != nil {
-			return fmt.Errorf("scan column %d: %w", i, err)
-		}
-	}
-	return nil
-}
+func (r *liteRows) Scan(dest ...any) error { return assignAll(dest, r.vals) }
 
 // Err is the error that ended the rows, if one did.
 func (r *liteRows) Err() error {

@@ -47,6 +47,44 @@ func (tx *Tx) taken(st *Stmt, args ...any) (bool, error) {
 	return n == 1, err
 }
 
+// Occupation is everything a live run takes at once.
+type Occupation struct {
+	Run, Assignment        string
+	Light                  bool // takes neither checkout nor slot
+	Task, Workspace, Agent string
+	Slot                   int // number, from 1
+}
+
+// What Occupy says is taken already.
+const (
+	OccupiedAssignment = "assignment"
+	OccupiedCheckout   = "checkout"
+	OccupiedSlot       = "slot"
+)
+
+// Occupy takes all of it and returns what was taken already, "" for nothing. Whoever is told so gives the command up or
+// takes another slot.
+func (tx *Tx) Occupy(o Occupation) (taken string, err error) {
+	names := []string{OccupiedAssignment, OccupiedCheckout, OccupiedSlot}
+	asks := []*ask{
+		{st: stmtLivePut, args: []any{o.Assignment, o.Run}},
+		{st: stmtCheckoutPut, args: []any{o.Task, o.Run, o.Agent, micros(tx.Now())}},
+		{st: stmtSlotPut, args: []any{o.Workspace, o.Agent, o.Slot, o.Run}},
+	}
+	if o.Light {
+		asks = asks[:1]
+	}
+	if err := tx.run(asks...); err != nil {
+		return "", err
+	}
+	for i, a := range asks {
+		if a.touched == 0 {
+			return names[i], nil
+		}
+	}
+	return "", nil
+}
+
 // PutCheckout gives a task's tree to a run.
 func (tx *Tx) PutCheckout(task, run, agent string) (bool, error) {
 	return tx.taken(stmtCheckoutPut, task, run, agent, micros(tx.Now()))
@@ -109,8 +147,8 @@ func (tx *Tx) PutPlace(workspace, workflow, step string, n int, task string) (bo
 func (tx *Tx) DropPlaces(task string) (int64, error) { return tx.exec(stmtPlaceDrop, task) }
 
 // DropPlace frees a task's place at one step.
-func (tx *Tx) DropPlace(workspace, workflow, step, task string) (int64, error) {
-	return tx.exec(stmtPlaceDropStep, workspace, workflow, step, task)
+func (tx *Tx) DropPlace(workspace, workflow, step, task string) error {
+	return tx.later(stmtPlaceDropStep, workspace, workflow, step, task)
 }
 
 // PlacesOf returns the taken places of a step, by number.

@@ -15,11 +15,21 @@ type memo struct {
 	task      string // locked
 	runs      []fairlead.Run
 	runsKnown bool
+	// sessions and assignments are those of the task, as they were read or written under its lock.
+	sessions    map[string]fairlead.Session
+	assignments map[string]fairlead.Assignment
+	// list are the assignments of a visit of the task, while none of them was written since.
+	list      []fairlead.Assignment
+	listVisit int
+	listed    bool
 	// lines are the numbers of the last lines this transaction wrote to the logs of runs; 0 = the run is new.
 	lines map[string]int64
 
 	workspace string
 	revision  int64
+
+	// touchedBefore is how many statements had touched what stands around the task when it was locked.
+	touchedBefore int
 
 	// around is what Around said when the transaction had run so many writing statements.
 	around      Around
@@ -36,8 +46,9 @@ type aroundKey struct {
 // locked notes that a lock was taken: what was read of the workspace without it may have changed since.
 func (m *memo) locked() { m.workspace, m.aroundOf = "", aroundKey{} }
 
-// lockedTask notes that the task is locked, or was made in this transaction.
-func (m *memo) lockedTask(id string) { *m = memo{task: id} }
+// lockedTask notes that the task is locked, or was made in this transaction, when so many statements had touched what
+// stands around tasks.
+func (m *memo) lockedTask(id string, touched int) { *m = memo{task: id, touchedBefore: touched} }
 
 // wrote notes the number of a run's last line.
 func (m *memo) wrote(run string, seq int64) {
@@ -45,6 +56,28 @@ func (m *memo) wrote(run string, seq int64) {
 		m.lines = map[string]int64{}
 	}
 	m.lines[run] = seq
+}
+
+// keepSession takes up a session as it was read or written.
+func (m *memo) keepSession(v *fairlead.Session) {
+	if m.task == "" || v.Task != m.task {
+		return
+	}
+	if m.sessions == nil {
+		m.sessions = map[string]fairlead.Session{}
+	}
+	m.sessions[v.ID] = *v
+}
+
+// keepAssignment takes up an assignment as it was read or written.
+func (m *memo) keepAssignment(v *fairlead.Assignment) {
+	if m.task == "" || v.Task != m.task {
+		return
+	}
+	if m.assignments == nil {
+		m.assignments = map[string]fairlead.Assignment{}
+	}
+	m.assignments[v.ID] = *v
 }
 
 // forgetRuns is for statements that change runs without naming them.
@@ -65,6 +98,15 @@ func (m *memo) keep(v *fairlead.Run) {
 	case active:
 		m.runs = slices.Insert(m.runs, i, *v)
 	}
+}
+
+// run returns an active run of the locked task, if they are known.
+func (m *memo) run(id string) (fairlead.Run, bool) {
+	i, there := slices.BinarySearchFunc(m.runs, id, func(r fairlead.Run, id string) int { return strings.Compare(r.ID, id) })
+	if !m.runsKnown || !there {
+		return fairlead.Run{}, false
+	}
+	return m.runs[i], true
 }
 
 // ActiveRuns returns the queued and live runs of a task, by id.
@@ -94,61 +136,4 @@ func (r *ReadTx) QueuedRunOf(task, assignment string) (*fairlead.Run, error) {
 		return nil, nil
 	}
 	return &runs[i], nil
-}
-
-// Around says what a task has beside its row. Most tasks have little of it, and a question for nothing costs as much as
-// one for something.
-type Around struct {
-	Participants, Seats, Blockers, Children, Requests, Approval, Deferred, Outbox bool
-}
-
-// The bits of stmtAround's first column.
-const (
-	aroundParticipants = 1 << iota
-	aroundSeats
-	aroundBlockers
-	aroundChildren
-	aroundRequests
-	aroundApproval
-	aroundDeferred
-	aroundRuns
-	aroundOutbox
-)
-
-var stmtAround = define("around", `
-SELECT CASE WHEN EXISTS (SELECT 1 FROM participants WHERE task = ?1) THEN 1 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM seats WHERE task = ?1 AND visit = ?2) THEN 2 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM blockers WHERE task = ?1) THEN 4 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM tasks WHERE parent = ?1 AND parent <> '') THEN 8 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM requests WHERE task = ?1 AND state = 'open') THEN 16 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM requests WHERE task = ?1 AND visit = ?2 AND kind = 'approval') THEN 32 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM deferred WHERE task = ?1 AND visit = ?2) THEN 64 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM runs WHERE task = ?1 AND status IN ('queued', 'claimed', 'running', 'stopping')) THEN 128 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM outbox WHERE task = ?1 AND done_at = 0 AND kind <> 'notify') THEN 256 ELSE 0 END,
-  COALESCE((SELECT last FROM counters WHERE workspace = ?3 AND name = '`+counterRevision+`'), 0)`)
-
-// Around looks at what there is around a task in a visit, and at the revision of its workspace. Asked again before the
-// transaction has written anything, it answers from memory.
-func (r *ReadTx) Around(workspace, task string, visit int) (Around, error) {
-	m, key := &r.memo, aroundKey{workspace, task, visit}
-	if m.aroundOf == key && m.aroundAfter == r.writes {
-		return m.around, nil
-	}
-	var bits, revision int64
-	if err := one(r, "task", stmtAround, into(&bits, &revision), task, visit, workspace); err != nil {
-		return Around{}, err
-	}
-	if bits&aroundRuns == 0 && m.task == task && !m.runsKnown {
-		m.runsKnown = true
-	}
-	if m.workspace != workspace {
-		m.workspace, m.revision = workspace, revision
-	}
-	m.aroundOf, m.aroundAfter = key, r.writes
-	m.around = Around{
-		Participants: bits&aroundParticipants != 0, Seats: bits&aroundSeats != 0, Blockers: bits&aroundBlockers != 0,
-		Children: bits&aroundChildren != 0, Requests: bits&aroundRequests != 0, Approval: bits&aroundApproval != 0,
-		Deferred: bits&aroundDeferred != 0, Outbox: bits&aroundOutbox != 0,
-	}
-	return m.around, nil
 }

@@ -30,6 +30,8 @@ type Options struct {
 	// RunTwice runs every function of Write twice and keeps the second run: a function that carries something over from
 	// its first try is found by any test.
 	RunTwice bool
+	// Trips, if not nil, is told of every round trip of a transaction to Postgres, with the names of the statements it carried.
+	Trips func(statements []string)
 	// Fatal is called when a COMMIT failed with an I/O error: what is durable is then unknown, and the process must end.
 	// The default writes one line to stderr and exits with status 70.
 	Fatal func(error)

@@ -19,20 +19,24 @@ var _ namedRow = (*pgRow)(nil)
 
 // Scan copies the row's columns into dest.
 func (r *pgRow) Scan(dest ...any) error {
-	fields, values := r.rows.FieldDescriptions(), r.rows.RawValues()
-	if len(dest) != len(values) {
-		return fmt.Errorf("scan %d columns into %d places", len(values), len(dest))
+	values, err := r.values()
+	if err != nil {
+		return err
 	}
-	for i, d := range dest {
-		v, err := r.value(&fields[i], values[i])
-		if err == nil {
-			err = assign(d, v)
-		}
+	return assignAll(dest, values)
+}
+
+func (r *pgRow) values() ([]driver.Value, error) {
+	fields, raw := r.rows.FieldDescriptions(), r.rows.RawValues()
+	values := make([]driver.Value, len(raw))
+	for i := range raw {
+		v, err := r.value(&fields[i], raw[i])
 		if err != nil {
-			return fmt.Errorf("scan column %d: %w", i, err)
+			return nil, fmt.Errorf("read column %d: %w", i, err)
 		}
+		values[i] = v
 	}
-	return nil
+	return values, nil
 }
 
 // Columns returns the names of the columns.

@@ -15,16 +15,19 @@ import (
 // round trip costs more than most statements do.
 type pgSession struct {
 	pool    *pgxpool.Pool
+	trips   func([]string)
 	conn    *pgxpool.Conn // nil before the first batch
 	begun   bool          // a batch has come back
 	waiting []*ask        // not sent yet, in order
+	needs   []Need        // to travel with the next batch
+	early   []*early      // answers that nobody has asked for yet
 }
 
 var _ session = (*pgSession)(nil)
 
 // newSession is a transaction that starts with its first batch.
-func newSession(pool *pgxpool.Pool, begin *Stmt) *pgSession {
-	return &pgSession{pool: pool, waiting: []*ask{{st: begin}}}
+func (d *postgres) newSession(begin *Stmt) *pgSession {
+	return &pgSession{pool: d.pool, trips: d.options.Trips, waiting: []*ask{{st: begin}}}
 }
 
 // The transactions' own statements, in Postgres' words.
@@ -36,9 +39,17 @@ var (
 
 // run implements session.
 func (s *pgSession) run(ctx context.Context, asks ...*ask) (*Stmt, error) {
+	if st, done, err := s.fromEarly(asks); done {
+		return st, err
+	}
+	for _, a := range asks {
+		if a.each == nil || a.st.writes {
+			s.early = nil
+		}
+	}
 	all := append(s.waiting, asks...)
 	s.waiting = nil
-	return s.send(ctx, all)
+	return s.send(ctx, append(all, s.takeNeeds(asks)...))
 }
 
 // later implements session.
@@ -48,17 +59,19 @@ func (s *pgSession) later(_ context.Context, st *Stmt, args []any) error {
 		return err
 	}
 	s.waiting = append(s.waiting, &ask{st: st, args: plain})
+	s.early = nil // asked for now, a read must see this
 	return nil
 }
 
 // discard implements session.
-func (s *pgSession) discard() { s.waiting = nil }
+func (s *pgSession) discard() { s.waiting, s.needs, s.early = nil, nil, nil }
 
 // placesEvents is false: commits and insertions come in different orders, so a sequencer gives positions afterwards.
 func (s *pgSession) placesEvents() bool { return false }
 
 // commit sends what waits and COMMIT.
 func (s *pgSession) commit(ctx context.Context) error {
+	s.needs = nil
 	_, err := s.run(ctx, &ask{st: pgCommit})
 	return err
 }
@@ -121,6 +134,7 @@ func (s *pgSession) batch(ctx context.Context, asks []*ask) (*Stmt, error) {
 		}
 		b.Queue(a.st.postgres, plain...)
 	}
+	s.tell(asks)
 	results := s.conn.SendBatch(ctx, &b)
 	for i, a := range asks {
 		if err := take(results, a); err != nil {
@@ -133,6 +147,18 @@ func (s *pgSession) batch(ctx context.Context, asks []*ask) (*Stmt, error) {
 		return asks[len(asks)-1].st, err
 	}
 	return nil, nil
+}
+
+// tell names the statements of a round trip to whoever counts them.
+func (s *pgSession) tell(asks []*ask) {
+	if s.trips == nil {
+		return
+	}
+	names := make([]string, len(asks))
+	for i, a := range asks {
+		names[i] = a.st.name
+	}
+	s.trips(names)
 }
 
 // take reads the result of the batch's next statement.

@@ -166,7 +166,7 @@ func (d *postgres) write(ctx context.Context, c *command) error {
 func (d *postgres) once(ctx context.Context, c *command) error {
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.options.WriteLimit)
 	defer cancel()
-	s := newSession(d.pool, pgBegin)
+	s := d.newSession(pgBegin)
 	defer s.end(own)
 	r := ReadTx{ctx: own, session: s}
 	if err := c.attempt(r); err != nil {
@@ -206,7 +206,7 @@ func (d *postgres) look() {
 
 // read runs fn on one snapshot.
 func (d *postgres) read(ctx context.Context, fn func(*ReadTx) error) error {
-	s := newSession(d.pool, pgBeginRead)
+	s := d.newSession(pgBeginRead)
 	// Nobody waits for the end of a transaction that has only read.
 	defer d.work.Go(func() {
 		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.options.ReadLimit)

@@ -12,6 +12,9 @@ var stmtRecordInsert = defineInserts("record_insert", "records", recordColumns)
 var (
 	stmtRecords = define("records", `
 SELECT `+recordColumns+` FROM records WHERE task = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3`)
+	stmtNews = define("records_news", `
+SELECT `+recordColumns+` FROM records
+WHERE task = ?1 AND seq > COALESCE((SELECT delivered FROM sessions WHERE id = ?2), 0) ORDER BY seq LIMIT ?3`)
 	stmtRecordsFor = define("records_for", `
 SELECT `+recordColumns+` FROM records WHERE task = ?1 AND seq > ?3 AND assignment = ?2 ORDER BY seq`)
 
@@ -34,6 +37,11 @@ func (tx *Tx) AppendRecords(records ...fairlead.Record) error {
 // ListRecords returns at most limit records of a task behind a sequence number, in order.
 func (r *ReadTx) ListRecords(task string, after int64, limit int) ([]fairlead.Record, error) {
 	return all(r, stmtRecords, scanRecord, task, after, limit)
+}
+
+// ListNews returns at most limit records of a task that a session was not told of, in order.
+func (r *ReadTx) ListNews(task, session string, limit int) ([]fairlead.Record, error) {
+	return all(r, stmtNews, scanRecord, task, session, limit)
 }
 
 // ListRecordsFor returns the records of one assignment ("" = of the task itself) behind a sequence number, in order.

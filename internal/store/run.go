@@ -88,6 +88,9 @@ func (tx *Tx) SaveRun(v *fairlead.Run) error {
 
 // LoadRun returns one run.
 func (r *ReadTx) LoadRun(id string) (fairlead.Run, error) {
+	if v, known := r.memo.run(id); known {
+		return v, nil
+	}
 	var v fairlead.Run
 	err := one(r, "run", stmtRunLoad, func(s scanner) error { return scanRun(s, &v) }, id)
 	return v, err

@@ -48,6 +48,7 @@ var (
 INSERT INTO run_events (`+runEventColumns+`)
 SELECT CAST(?1 AS TEXT), COALESCE(MAX(seq), 0) + 1, CAST(?2 AS TEXT), CAST(?3 AS TEXT), CAST(?4 AS BIGINT) FROM run_events WHERE run = ?1
 RETURNING seq`)
+	stmtRunLine      = define("run_line", `SELECT COALESCE(MAX(seq), 0) FROM run_events WHERE run = ?1`)
 	stmtRunEventNext = define("run_event_next", `INSERT INTO run_events (`+runEventColumns+`) VALUES (?1, ?2, ?3, ?4, ?5)`)
 	stmtRunEvents    = define("run_events", `SELECT `+runEventColumns+` FROM run_events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3`)
 )
@@ -58,17 +59,36 @@ func scanRunEvent(s scanner, e *fairlead.RunEvent) error {
 
 // AppendRunEvent adds a line to a run's audit log and returns its number. The run's task must be locked.
 func (tx *Tx) AppendRunEvent(run, kind string, data map[string]any) (seq int64, err error) {
-	if last, known := tx.memo.lines[run]; known {
-		seq = last + 1
-		tx.memo.wrote(run, seq)
-		err = tx.later(stmtRunEventNext, run, seq, kind, mapArg(data), micros(tx.Now()))
+	last, known := tx.memo.lines[run]
+	switch {
+	case known:
+	case tx.session.placesEvents(): // one statement is cheaper than two
+		err = one(&tx.ReadTx, "run", stmtRunEventInsert, into(&seq), run, kind, mapArg(data), micros(tx.Now()))
+		if err == nil {
+			tx.memo.wrote(run, seq)
+		}
 		return seq, err
+	default: // one that may come with others is cheaper than a round trip
+		if _, err = tx.get(stmtRunLine, into(&last), run); err != nil {
+			return 0, err
+		}
 	}
-	err = one(&tx.ReadTx, "run", stmtRunEventInsert, into(&seq), run, kind, mapArg(data), micros(tx.Now()))
+	seq = last + 1
+	tx.memo.wrote(run, seq)
+	return seq, tx.later(stmtRunEventNext, run, seq, kind, mapArg(data), micros(tx.Now()))
+}
+
+// ExpectRunEvents says that lines of a run's log will follow, while their number can still come with other answers.
+func (tx *Tx) ExpectRunEvents(run string) error {
+	if _, known := tx.memo.lines[run]; known || tx.session.placesEvents() {
+		return nil
+	}
+	var last int64
+	_, err := tx.get(stmtRunLine, into(&last), run)
 	if err == nil {
-		tx.memo.wrote(run, seq)
+		tx.memo.wrote(run, last)
 	}
-	return seq, err
+	return err
 }
 
 // ListRunEvents returns at most limit lines of a run's audit log behind a number, in order.

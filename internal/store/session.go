@@ -12,6 +12,9 @@ type session interface {
 	// run carries the statements out one after the other, each seeing what those before it did; on Postgres at one round
 	// trip for all. It returns the statement that failed.
 	run(ctx context.Context, asks ...*ask) (*Stmt, error)
+	// ahead names reads that will follow soon. They may travel with the next run; asked for before anything is written, they
+	// are answered from what came back. A read that does not follow costs time and nothing else.
+	ahead(needs []Need)
 	// later carries a statement out whose result nobody waits for: on Postgres as late as with the next run, or with the
 	// commit, at no round trip of its own. Its failure may be told that late.
 	later(ctx context.Context, st *Stmt, args []any) error
@@ -45,7 +48,7 @@ type ReadTx struct {
 	ctx     context.Context // the transaction's own; a Tx's cannot be cancelled by its caller
 	session session
 	memo    memo
-	writes  int  // statements run so far that may have written
+	touched int  // statements so far that may have changed what Around tells
 	bumped  bool // this transaction has raised a revision
 	// err is the first failure of a statement. After it nothing counts any more: Postgres refuses every further
 	// statement, and SQLite may have rolled back more than the statement.
@@ -66,14 +69,19 @@ func (r *ReadTx) run(asks ...*ask) error {
 		return r.err
 	}
 	for _, a := range asks {
-		if a.each == nil || a.st.writes {
-			r.writes++
-		}
+		r.touch(a.st)
 	}
 	if st, err := r.session.run(r.ctx, asks...); err != nil {
 		return r.fail(st, err)
 	}
 	return nil
+}
+
+// touch counts a statement, if it may change what Around tells.
+func (r *ReadTx) touch(st *Stmt) {
+	if st.touches {
+		r.touched++
+	}
 }
 
 // exec runs a statement and returns how many rows it touched.
@@ -88,7 +96,7 @@ func (r *ReadTx) later(st *Stmt, args ...any) error {
 	if r.err != nil {
 		return r.err
 	}
-	r.writes++
+	r.touch(st)
 	if err := r.session.later(r.ctx, st, args); err != nil {
 		return r.fail(st, err)
 	}

@@ -21,9 +21,10 @@ import (
 //	{{notify}}  a broadcast in the transaction (SQLite has none)
 //	{{clock}}   the database's own time, in microseconds
 type Stmt struct {
-	name   string
-	once   bool // not worth preparing
-	writes bool // it changes rows, whether it returns some or not
+	name    string
+	once    bool // not worth preparing
+	writes  bool // it changes rows, whether it returns some or not
+	touches bool // it may change what Around tells
 	// saves is the noun of the one row that the statement compares and swaps; see defineSave.
 	saves    string
 	sqlite   string
@@ -40,10 +41,14 @@ var statements []*Stmt
 func define(name, text string) *Stmt {
 	text = strings.TrimSpace(text)
 	st := &Stmt{name: name, postgres: toPostgres(text), writes: !strings.HasPrefix(text, "SELECT")}
+	st.touches = touching.MatchString(text)
 	st.sqlite, st.order = unnumbered(toSQLite(text))
 	statements = append(statements, st)
 	return st
 }
+
+// touching finds statements that change what stands around a task. The task's own row does not.
+var touching = regexp.MustCompile(`^(INSERT INTO tasks\b|(INSERT INTO|UPDATE|DELETE FROM) (participants|seats|blockers|requests|deferred|outbox)\b)`)
 
 // defineSave registers a statement that compares and swaps one row. When it finds the row changed, it fails with what
 // [swapped] says. On Postgres it fails by itself, in the database: so it can go out together with the commit, and the

@@ -65,7 +65,7 @@ func (tx *Tx) InsertTask(t *TaskRow) error {
 		t.Held, t.PersonVisit, t.SignalVisit, t.RecordSeq, micros(t.ArchivedAt), micros(t.MovedAt), micros(t.CreatedAt), micros(t.UpdatedAt),
 		t.Version, searchText(&t.Task))
 	if err == nil && tx.memo.task == "" {
-		tx.memo.lockedTask(t.ID)
+		tx.memo.lockedTask(t.ID, -1)
 	}
 	return err
 }
@@ -90,7 +90,7 @@ func (tx *Tx) LockTask(id string) (*TaskRow, error) {
 	st := stmtTaskLoad
 	if tx.order.take(rankTask, id) {
 		st = stmtTaskLock
-		tx.memo.lockedTask(id)
+		tx.memo.lockedTask(id, tx.touched)
 	}
 	return tx.loadTask(st, id)
 }

@@ -215,7 +215,7 @@ func (d *drive) report(r control.Report) control.Directive {
 	d.reporting.Lock()
 	defer d.reporting.Unlock()
 	d.seq++
-	r.Run, r.Fence, r.Node, r.Seq = d.c.Run.ID, d.c.Run.Fence, d.w.node, d.seq
+	r.Run, r.Fence, r.Node, r.Seq, r.Claimed = d.c.Run.ID, d.c.Run.Fence, d.w.node, d.seq, d.c.Run
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		directive, err := d.w.Queue.Report(context.WithoutCancel(d.w.ctx), r)
 		if err == nil {

@@ -102,6 +102,13 @@ func (c *Catalog) Facts(tx Reader, workspace string) (*Facts, error) {
 	return f, nil
 }
 
+// Recent returns what was last known of a workspace, nil for nothing: a guess at what a transaction will find.
+func (c *Catalog) Recent(workspace string) *Facts {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.facts[workspace]
+}
+
 // Forget drops the cached facts of a workspace; a command that changes them calls it when its transaction ends.
 func (c *Catalog) Forget(workspace string) {
 	c.mu.Lock()

@@ -130,7 +130,7 @@ func (f *floor) nothing() {
 func (j *job) report(end *TurnEnd, dead bool, facts ...Fact) (Directive, error) {
 	j.seq++
 	return j.f.c.Report(j.f.t.Context(), Report{
-		Run: j.Run.ID, Fence: j.Run.Fence, Node: Node{ID: j.Run.Node, Epoch: j.Run.Epoch}, Seq: j.seq, Facts: facts, End: end, TreeDead: dead,
+		Run: j.Run.ID, Fence: j.Run.Fence, Node: Node{ID: j.Run.Node, Epoch: j.Run.Epoch}, Seq: j.seq, Facts: facts, End: end, TreeDead: dead, Claimed: j.Run,
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/store"
 )
 
 // DefaultWorkflow is where a task goes that names none.
@@ -26,7 +27,11 @@ func (c *Control) CreateTask(ctx context.Context, m Meta, body fairlead.NewTask)
 			return fairlead.TaskView{}, c.refused(ctx, m, command{name: name}, fieldNotFound(err, "parent"))
 		}
 	}
-	return do(ctx, c, m, command{name: name, task: parent, body: body, edges: len(body.BlockedBy) > 0}, func(w *work) (fairlead.TaskView, error) {
+	cmd := command{
+		name: name, task: parent, body: body, edges: len(body.BlockedBy) > 0,
+		ahead: []store.Need{store.NeedRevision(m.Workspace), store.NeedWorkspace(m.Workspace)},
+	}
+	return do(ctx, c, m, cmd, func(w *work) (fairlead.TaskView, error) {
 		if err := w.mayCreate(); err != nil {
 			return fairlead.TaskView{}, err
 		}
@@ -168,11 +173,11 @@ func (w *work) blockersOf(refs []string, parent string) (ids []string, err error
 // one task of the command and is entered at once.
 func (w *work) create(spec taskSpec) (*taskWork, error) {
 	parent := w.task
-	number, err := w.tx.NextNumber(w.meta.Workspace)
+	prefix, err := w.tx.Prefix(w.meta.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	prefix, err := w.tx.Prefix(w.meta.Workspace)
+	number, err := w.tx.NextNumber(w.meta.Workspace)
 	if err != nil {
 		return nil, err
 	}

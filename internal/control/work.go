@@ -154,7 +154,10 @@ type command struct {
 
 // needs is what the command reads first, behind its operation.
 func (c *command) needs() []store.Need {
-	if c.task != "" && !c.edges {
+	switch {
+	case c.edges: // locks the workspace first
+		return nil
+	case c.task != "":
 		return []store.Need{store.NeedTask(c.task), store.NeedAround(c.task)}
 	}
 	return c.ahead

@@ -23,25 +23,29 @@ const (
 	aroundOutbox
 )
 
-// aroundBits looks at a task ?1 and one of its visits.
-const aroundBits = `CASE WHEN EXISTS (SELECT 1 FROM participants WHERE task = ?1) THEN 1 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM seats WHERE task = ?1 AND visit = {{visit}}) THEN 2 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM blockers WHERE task = ?1) THEN 4 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM tasks WHERE parent = ?1 AND parent <> '') THEN 8 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM requests WHERE task = ?1 AND state = 'open') THEN 16 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM requests WHERE task = ?1 AND visit = {{visit}} AND kind = 'approval') THEN 32 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM deferred WHERE task = ?1 AND visit = {{visit}}) THEN 64 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM runs WHERE task = ?1 AND status IN ('queued', 'claimed', 'running', 'stopping')) THEN 128 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM outbox WHERE task = ?1 AND done_at = 0 AND kind <> 'notify') THEN 256 ELSE 0 END`
+// aroundOf is the expression of the bits for a task and one of its visits.
+func aroundOf(task, visit string) string {
+	return strings.NewReplacer("{{task}}", task, "{{visit}}", visit).Replace(aroundBits)
+}
+
+const aroundBits = `CASE WHEN EXISTS (SELECT 1 FROM participants WHERE task = {{task}}) THEN 1 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM seats WHERE task = {{task}} AND visit = {{visit}}) THEN 2 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM blockers WHERE task = {{task}}) THEN 4 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM tasks WHERE parent = {{task}} AND parent <> '') THEN 8 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM requests WHERE task = {{task}} AND state = 'open') THEN 16 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM requests WHERE task = {{task}} AND visit = {{visit}} AND kind = 'approval') THEN 32 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM deferred WHERE task = {{task}} AND visit = {{visit}}) THEN 64 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM runs WHERE task = {{task}} AND status IN ('queued', 'claimed', 'running', 'stopping')) THEN 128 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM outbox WHERE task = {{task}} AND done_at = 0 AND kind <> 'notify') THEN 256 ELSE 0 END`
 
 var (
 	stmtAround = define("around", `
-SELECT `+strings.ReplaceAll(aroundBits, "{{visit}}", "?2")+`,
+SELECT `+aroundOf("?1", "?2")+`,
   COALESCE((SELECT last FROM counters WHERE workspace = ?3 AND name = '`+counterRevision+`'), 0)`)
 
 	// The same of a task whose visit and workspace nobody knows yet, as it stands now.
 	stmtAroundNow = define("around_now", `
-SELECT t.visit, `+strings.ReplaceAll(aroundBits, "{{visit}}", "t.visit")+`,
+SELECT t.visit, `+aroundOf("?1", "t.visit")+`,
   COALESCE((SELECT last FROM counters WHERE workspace = t.workspace AND name = '`+counterRevision+`'), 0)
 FROM tasks t WHERE t.id = ?1`)
 )
@@ -49,6 +53,9 @@ FROM tasks t WHERE t.id = ?1`)
 // Around looks at what there is around a task in a visit, and at the revision of its workspace. Asked again before the
 // transaction has written any of it, it answers from memory.
 func (r *ReadTx) Around(workspace, task string, visit int) (Around, error) {
+	if r.shelf.has(task, visit) {
+		return r.shelf.arounds[task], nil
+	}
 	m, key := &r.memo, aroundKey{workspace, task, visit}
 	if m.aroundOf == key && m.aroundAfter == r.touched {
 		return m.around, nil
@@ -64,11 +71,7 @@ func (r *ReadTx) Around(workspace, task string, visit int) (Around, error) {
 		m.workspace, m.revision = workspace, revision
 	}
 	m.aroundOf, m.aroundAfter = key, r.touched
-	m.around = Around{
-		Participants: bits&aroundParticipants != 0, Seats: bits&aroundSeats != 0, Blockers: bits&aroundBlockers != 0,
-		Children: bits&aroundChildren != 0, Requests: bits&aroundRequests != 0, Approval: bits&aroundApproval != 0,
-		Deferred: bits&aroundDeferred != 0, Outbox: bits&aroundOutbox != 0,
-	}
+	m.around = around(bits)
 	return m.around, nil
 }
 
@@ -83,4 +86,12 @@ func (r *ReadTx) look(workspace, task string, visit int) (bits, revision int64, 
 	}
 	err = one(r, "task", stmtAround, into(&bits, &revision), task, visit, workspace)
 	return bits, revision, err
+}
+
+func around(bits int64) Around {
+	return Around{
+		Participants: bits&aroundParticipants != 0, Seats: bits&aroundSeats != 0, Blockers: bits&aroundBlockers != 0,
+		Children: bits&aroundChildren != 0, Requests: bits&aroundRequests != 0, Approval: bits&aroundApproval != 0,
+		Deferred: bits&aroundDeferred != 0, Outbox: bits&aroundOutbox != 0,
+	}
 }

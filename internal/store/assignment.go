@@ -66,6 +66,9 @@ func (r *ReadTx) LoadAssignment(id string) (fairlead.Assignment, error) {
 
 // ListAssignments returns the assignments of a visit, by id.
 func (r *ReadTx) ListAssignments(task string, visit int) ([]fairlead.Assignment, error) {
+	if list, ok := shelved(r.shelf, task, visit, func(s *shelf) map[string][]fairlead.Assignment { return s.assignments }); ok {
+		return list, nil
+	}
 	m := &r.memo
 	if m.listed && m.listVisit == visit && m.task == task {
 		return slices.Clone(m.list), nil

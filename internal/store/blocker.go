@@ -44,9 +44,11 @@ SELECT task, blocked_by FROM blockers WHERE task {{in ?1}}
 UNION ALL SELECT parent, id FROM tasks WHERE parent {{in ?1}} AND parent <> '' ORDER BY 1, 2`)
 )
 
-func scanLink(s scanner, l *Link) error {
-	return s.Scan(&l.Task, &l.Identifier, &l.Title, &l.Terminal, boolCol{&l.Archived}, &l.Visit, &l.CancelledBlocker)
+func linkTargets(l *Link) []any {
+	return []any{&l.Task, &l.Identifier, &l.Title, &l.Terminal, boolCol{&l.Archived}, &l.Visit, &l.CancelledBlocker}
 }
+
+func scanLink(s scanner, l *Link) error { return s.Scan(linkTargets(l)...) }
 
 // InsertBlocker adds an edge and reports whether it is new. The workspace must be locked and PathTo must have found no
 // way back.
@@ -61,6 +63,9 @@ func (tx *Tx) DeleteBlocker(task, blockedBy string) (bool, error) {
 
 // ListBlockers returns the tasks this one waits for, by id.
 func (r *ReadTx) ListBlockers(task string) ([]Link, error) {
+	if list, ok := shelved(r.shelf, task, anyVisit, func(s *shelf) map[string][]Link { return s.blockers }); ok {
+		return list, nil
+	}
 	return all(r, stmtBlockersOf, scanLink, task)
 }
 
@@ -76,6 +81,9 @@ func (r *ReadTx) ListBlocked(task string) ([]Link, error) {
 
 // ListChildren returns the direct children of a task, by id.
 func (r *ReadTx) ListChildren(task string) ([]Link, error) {
+	if list, ok := shelved(r.shelf, task, anyVisit, func(s *shelf) map[string][]Link { return s.children }); ok {
+		return list, nil
+	}
 	return all(r, stmtChildren, scanLink, task)
 }
 

@@ -36,6 +36,11 @@ func scanSession(s scanner, v *fairlead.Session) error {
 
 // EnsureSession begins a conversation, or returns the one that its agent has about its task in its capacity already.
 func (tx *Tx) EnsureSession(v fairlead.Session) (fairlead.Session, error) {
+	if tx.memo.made && v.Task == tx.memo.task && !tx.memo.met(&v) {
+		tx.memo.keepSession(&v)
+		return v, tx.later(stmtSessionInsert, v.ID, v.Task, v.Agent, v.Capacity, v.State, v.Delivered, v.InFlight, v.Execution, v.External, v.Turns,
+			micros(v.CreatedAt))
+	}
 	// Looking first is cheaper: from the second visit on it is there.
 	there, err := maybe(&tx.ReadTx, stmtSessionFind, scanSession, v.Task, v.Agent, v.Capacity)
 	if err != nil {

@@ -108,7 +108,10 @@ func holdKey(h *fairlead.StandingHold) string {
 
 // HoldsOf returns the standing holds of an account and an agent.
 func (r *ReadTx) HoldsOf(workspace, account, agent string) ([]fairlead.StandingHold, error) {
-	rows, err := all(r, stmtHoldsOf, scanHold, workspace, account, agent)
+	key := [3]string{workspace, account, agent}
+	rows, err := shared(r.shelf, func(s *shelf) map[[3]string][]fairlead.StandingHold { return s.holds }, key, func() ([]fairlead.StandingHold, error) {
+		return all(r, stmtHoldsOf, scanHold, workspace, account, agent)
+	})
 	var held []fairlead.StandingHold
 	for i := range rows {
 		if covers(&rows[i], account, agent) {

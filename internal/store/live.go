@@ -102,9 +102,17 @@ func (tx *Tx) DropCheckout(run string) error {
 
 // CheckoutOf returns who works in a task's tree, nil for nobody.
 func (r *ReadTx) CheckoutOf(task string) (*Checkout, error) {
-	return maybe(r, stmtCheckoutOf, func(s scanner, c *Checkout) error {
-		return s.Scan(&c.Task, &c.Run, &c.Agent, timeCol{&c.Since})
-	}, task)
+	if r.shelf.has(task, anyVisit) {
+		if c, there := r.shelf.checkouts[task]; there {
+			return &c, nil
+		}
+		return nil, nil
+	}
+	return maybe(r, stmtCheckoutOf, scanCheckout, task)
+}
+
+func scanCheckout(s scanner, c *Checkout) error {
+	return s.Scan(&c.Task, &c.Run, &c.Agent, timeCol{&c.Since})
 }
 
 // PutLive makes a run the live one of its assignment.
@@ -119,6 +127,9 @@ func (tx *Tx) DropLive(run string) error {
 
 // LiveOf returns the live run of an assignment, "" for none.
 func (r *ReadTx) LiveOf(assignment string) (run string, err error) {
+	if run, known := r.shelf.liveRun(assignment); known {
+		return run, nil
+	}
 	_, err = r.get(stmtLiveOf, into(&run), assignment)
 	return run, err
 }
@@ -135,7 +146,9 @@ func (tx *Tx) DropSlot(run string) error {
 
 // SlotsOf returns the numbers of an agent's taken slots, ascending.
 func (r *ReadTx) SlotsOf(workspace, agent string) ([]int, error) {
-	return all(r, stmtSlotsOf, func(s scanner, n *int) error { return s.Scan(n) }, workspace, agent)
+	return shared(r.shelf, func(s *shelf) map[[2]string][]int { return s.slots }, [2]string{workspace, agent}, func() ([]int, error) {
+		return all(r, stmtSlotsOf, func(s scanner, n *int) error { return s.Scan(n) }, workspace, agent)
+	})
 }
 
 // PutPlace gives the n-th place of a step to a task. A task has at most one place at a step.
@@ -153,5 +166,7 @@ func (tx *Tx) DropPlace(workspace, workflow, step, task string) error {
 
 // PlacesOf returns the taken places of a step, by number.
 func (r *ReadTx) PlacesOf(workspace, workflow, step string) ([]Place, error) {
-	return all(r, stmtPlacesOf, func(s scanner, p *Place) error { return s.Scan(&p.N, &p.Task) }, workspace, workflow, step)
+	return shared(r.shelf, func(s *shelf) map[[3]string][]Place { return s.places }, [3]string{workspace, workflow, step}, func() ([]Place, error) {
+		return all(r, stmtPlacesOf, func(s scanner, p *Place) error { return s.Scan(&p.N, &p.Task) }, workspace, workflow, step)
+	})
 }

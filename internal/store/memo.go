@@ -13,6 +13,7 @@ import (
 // read before it.
 type memo struct {
 	task      string // locked
+	made      bool   // by this transaction: nobody else has written anything of it
 	runs      []fairlead.Run
 	runsKnown bool
 	// sessions and assignments are those of the task, as they were read or written under its lock.
@@ -69,6 +70,16 @@ func (m *memo) keepSession(v *fairlead.Session) {
 	m.sessions[v.ID] = *v
 }
 
+// met reports whether the agent has a session in the capacity that this transaction knows of.
+func (m *memo) met(v *fairlead.Session) bool {
+	for _, s := range m.sessions {
+		if s.Agent == v.Agent && s.Capacity == v.Capacity {
+			return true
+		}
+	}
+	return false
+}
+
 // keepAssignment takes up an assignment as it was read or written.
 func (m *memo) keepAssignment(v *fairlead.Assignment) {
 	if m.task == "" || v.Task != m.task {
@@ -111,6 +122,9 @@ func (m *memo) run(id string) (fairlead.Run, bool) {
 
 // ActiveRuns returns the queued and live runs of a task, by id.
 func (r *ReadTx) ActiveRuns(task string) ([]fairlead.Run, error) {
+	if list, ok := shelved(r.shelf, task, anyVisit, func(s *shelf) map[string][]fairlead.Run { return s.runs }); ok {
+		return list, nil
+	}
 	m := &r.memo
 	if m.task != task || task == "" {
 		return all(r, stmtRunActive, scanRun, task)

@@ -11,6 +11,12 @@ func NeedTask(id string) Need { return Need{stmtTaskLock, []any{id}} }
 // NeedAround is Around, of a task as it stands now.
 func NeedAround(task string) Need { return Need{stmtAroundNow, []any{task}} }
 
+// NeedRevision is Revision.
+func NeedRevision(workspace string) Need { return Need{stmtCounter, []any{workspace, counterRevision}} }
+
+// NeedWorkspace is LoadWorkspace.
+func NeedWorkspace(key string) Need { return Need{stmtWorkspaceLoad, []any{key}} }
+
 // NeedAgents is LockAgents.
 func NeedAgents(workspace string, keys ...string) Need {
 	return Need{stmtAgentsLock, []any{workspace, listArg(keys)}}
@@ -58,4 +64,6 @@ func NeedHolds(workspace, account, agent string) Need {
 func NeedWakes(run string) Need { return Need{stmtWakes, []any{run}} }
 
 // NeedNews is ListNews.
-func NeedNews(task, session string, limit int) Need { return Need{stmtNews, []any{task, session, limit}} }
+func NeedNews(task, session string, limit int) Need {
+	return Need{stmtNews, []any{task, session, limit}}
+}

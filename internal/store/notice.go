@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	fairlead "github.com/fairlead/fairlead"
 )
 
@@ -41,6 +43,9 @@ func (r *ReadTx) LoadNotice(id string) (fairlead.Notice, error) {
 
 // NoticesOf returns the items of one kind that a visit made, oldest first.
 func (r *ReadTx) NoticesOf(task string, visit int, kind string) ([]fairlead.Notice, error) {
+	if list, ok := shelved(r.shelf, task, visit, func(s *shelf) map[string][]fairlead.Notice { return s.notices }); ok {
+		return slices.DeleteFunc(list, func(n fairlead.Notice) bool { return n.Kind != kind }), nil
+	}
 	return all(r, stmtNoticesOf, scanNotice, task, visit, kind)
 }
 

@@ -43,7 +43,7 @@ func (s *pgSession) run(ctx context.Context, asks ...*ask) (*Stmt, error) {
 		return st, err
 	}
 	for _, a := range asks {
-		if a.each == nil || a.st.writes {
+		if a.each == nil || a.st.writes || a.st.locks { // what was read before may not be so any more
 			s.early = nil
 		}
 	}

@@ -66,6 +66,9 @@ func (r *ReadTx) LoadRequest(id string) (fairlead.Request, error) {
 
 // OpenRequests returns the open requests of a task, oldest first.
 func (r *ReadTx) OpenRequests(task string) ([]fairlead.Request, error) {
+	if list, ok := shelved(r.shelf, task, anyVisit, func(s *shelf) map[string][]fairlead.Request { return s.requests }); ok {
+		return list, nil
+	}
 	return all(r, stmtRequestOpen, scanRequest, task)
 }
 

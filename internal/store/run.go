@@ -103,6 +103,9 @@ func (r *ReadTx) QueuedFor(assignment string) (*fairlead.Run, error) {
 
 // LastRunOf returns the newest run of an assignment, nil for none.
 func (r *ReadTx) LastRunOf(task, assignment string) (*fairlead.Run, error) {
+	if v, known := r.shelf.lastRun(task, assignment); known {
+		return v, nil
+	}
 	return maybe(r, stmtRunLast, scanRun, task, assignment)
 }
 

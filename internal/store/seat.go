@@ -74,5 +74,8 @@ func (tx *Tx) RemoveSeat(id string, at time.Time) error {
 
 // ListSeats returns the seats of a visit, removed ones too, by id.
 func (r *ReadTx) ListSeats(task string, visit int) ([]fairlead.Seat, error) {
+	if list, ok := shelved(r.shelf, task, visit, func(s *shelf) map[string][]fairlead.Seat { return s.seats }); ok {
+		return list, nil
+	}
 	return all(r, stmtSeats, scanSeat, task, visit)
 }

@@ -48,8 +48,9 @@ type ReadTx struct {
 	ctx     context.Context // the transaction's own; a Tx's cannot be cancelled by its caller
 	session session
 	memo    memo
-	touched int  // statements so far that may have changed what Around tells
-	bumped  bool // this transaction has raised a revision
+	shelf   *shelf // nil = nothing was read for several tasks at once
+	touched int    // statements so far that may have changed what Around tells
+	bumped  bool   // this transaction has raised a revision
 	// err is the first failure of a statement. After it nothing counts any more: Postgres refuses every further
 	// statement, and SQLite may have rolled back more than the statement.
 	err error
@@ -81,6 +82,9 @@ func (r *ReadTx) run(asks ...*ask) error {
 func (r *ReadTx) touch(st *Stmt) {
 	if st.touches {
 		r.touched++
+	}
+	if st.writes {
+		r.shelf = nil
 	}
 }
 

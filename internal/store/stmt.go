@@ -25,6 +25,7 @@ type Stmt struct {
 	once    bool // not worth preparing
 	writes  bool // it changes rows, whether it returns some or not
 	touches bool // it may change what Around tells
+	locks   bool // it waits for others' locks
 	// saves is the noun of the one row that the statement compares and swaps; see defineSave.
 	saves    string
 	sqlite   string
@@ -41,6 +42,7 @@ var statements []*Stmt
 func define(name, text string) *Stmt {
 	text = strings.TrimSpace(text)
 	st := &Stmt{name: name, postgres: toPostgres(text), writes: !strings.HasPrefix(text, "SELECT")}
+	st.locks = strings.Contains(text, "{{lock}}") || strings.Contains(text, "{{share}}")
 	st.touches = touching.MatchString(text)
 	st.sqlite, st.order = unnumbered(toSQLite(text))
 	statements = append(statements, st)

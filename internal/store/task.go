@@ -66,6 +66,7 @@ func (tx *Tx) InsertTask(t *TaskRow) error {
 		t.Version, searchText(&t.Task))
 	if err == nil && tx.memo.task == "" {
 		tx.memo.lockedTask(t.ID, -1)
+		tx.memo.made, tx.memo.runsKnown = true, true
 	}
 	return err
 }
@@ -104,7 +105,12 @@ func (r *ReadTx) loadTask(st *Stmt, args ...any) (*TaskRow, error) {
 }
 
 // LoadTask returns a task by its id.
-func (r *ReadTx) LoadTask(id string) (*TaskRow, error) { return r.loadTask(stmtTaskLoad, id) }
+func (r *ReadTx) LoadTask(id string) (*TaskRow, error) {
+	if r.shelf.has(id, anyVisit) {
+		return r.shelf.tasks[id], nil
+	}
+	return r.loadTask(stmtTaskLoad, id)
+}
 
 // LoadTaskByRef returns a task by its id or, within the workspace, by its identifier ("FL-123", in any case).
 func (r *ReadTx) LoadTaskByRef(workspace, ref string) (*TaskRow, error) {

@@ -23,6 +23,9 @@ func (r *Reader) GetTask(ctx context.Context, ws, ref string) (fairlead.TaskView
 
 // TaskView shows a task as it stands in the caller's transaction.
 func (r *Reader) TaskView(tx *store.ReadTx, row *store.TaskRow) (fairlead.TaskView, error) {
+	if err := tx.Shelve(*row); err != nil {
+		return fairlead.TaskView{}, err
+	}
 	s, _, err := r.situation(tx, row, "")
 	if err != nil {
 		return fairlead.TaskView{}, err
@@ -44,7 +47,13 @@ func (r *Reader) ListTasks(ctx context.Context, ws string, q TaskQuery) (fairlea
 		}
 		return listing[store.TaskRow, fairlead.TaskView]{
 			limit: q.Limit, cursor: q.Cursor, size: taskSize,
-			fetch: func(p store.Page) ([]store.TaskRow, string, error) { return tx.ListTasks(f, p) },
+			fetch: func(p store.Page) ([]store.TaskRow, string, error) {
+				rows, next, err := tx.ListTasks(f, p)
+				if err == nil {
+					err = tx.Shelve(rows...)
+				}
+				return rows, next, err
+			},
 			show: func(row *store.TaskRow) (v fairlead.TaskView, ok bool, err error) {
 				s, ok, err := r.situation(tx, row, fairlead.State(q.State))
 				if err != nil || !ok {

@@ -48,7 +48,7 @@ const (
 type Dispatcher struct {
 	db      *store.DB
 	options Options
-	looks   *local.Dispatcher      // wakes are the store's signals
+	looks   *local.Dispatcher     // wakes are the store's signals
 	insert  *queue.Client[pgx.Tx] // only inserts, in the store's transactions
 
 	mu      sync.Mutex

@@ -182,9 +182,16 @@ func (c *Control) tryTake(ctx context.Context, n Node, run *fairlead.Run, claim 
 // claimNeeds is what a claim reads before it writes anything: locks first.
 func (w *work) claimNeeds(n Node, r *fairlead.Run) []store.Need {
 	needs := []store.Need{
-		store.NeedTask(r.Task), store.NeedAround(r.Task), store.NeedAgents(r.Workspace, r.Agent), store.NeedRuns(r.ID),
+		store.NeedTask(r.Task), store.NeedAround(r.Task), store.NeedAgents(r.Workspace, r.Agent), store.NeedRuns(r.ID), store.NeedRunLine(r.ID),
+	}
+	return append(needs, w.gateNeeds(r)...)
+}
+
+// gateNeeds is what the gate of a run looks at, and what is loaded for whoever passes.
+func (w *work) gateNeeds(r *fairlead.Run) []store.Need {
+	needs := []store.Need{
 		store.NeedCheckout(r.Task), store.NeedLive(r.Assignment), store.NeedSlots(r.Workspace, r.Agent), store.NeedSession(r.Session),
-		store.NeedNews(r.Task, r.Session, contentPage), store.NeedAssignment(r.Assignment), store.NeedWakes(r.ID), store.NeedRunLine(r.ID),
+		store.NeedNews(r.Task, r.Session, contentPage), store.NeedAssignment(r.Assignment), store.NeedWakes(r.ID),
 	}
 	if f := w.c.catalog.Recent(r.Workspace); f != nil {
 		agent := f.Profiles[r.Agent]

@@ -23,7 +23,7 @@ func (w *work) claim(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) (
 	if r.Status != fairlead.RunQueued {
 		return nil, miss("run")
 	}
-	g.node, g.direct, g.agent = &as.node, as.direct, agent
+	g.node, g.agent = &as.node, agent
 	hold, err := g.first()
 	if err != nil {
 		return nil, err
@@ -31,6 +31,11 @@ func (w *work) claim(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) (
 	if hold != nil {
 		return nil, miss(string(hold.Kind))
 	}
+	return w.claimFree(g, r, as)
+}
+
+// claimFree takes a queued run that its gate lets pass in this transaction.
+func (w *work) claimFree(g *gate, r *fairlead.Run, as claimAs) (*Claimed, error) {
 	news, err := w.content(r)
 	if err != nil {
 		return nil, err
@@ -39,7 +44,7 @@ func (w *work) claim(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) (
 		r.Outcome = fairlead.OutcomeNothingToDo
 		return nil, w.finishRun(r, fairlead.RunSucceeded)
 	}
-	k, err := w.claimed(r, agent, news)
+	k, err := w.claimed(r, g.agent, news)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,8 @@ import (
 // floor is a house with a node that works.
 type floor struct {
 	*house
-	node Node
+	node  Node
+	hands *hands // nil before somebody is hired
 }
 
 // soloFlow has one step that works and two that only hold cards.

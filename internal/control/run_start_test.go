@@ -55,6 +55,7 @@ func (h *hands) Stop(run string) {
 // hire makes a worker with slots known to the floor.
 func (f *floor) hire(slots int) *hands {
 	h := &hands{node: f.node, free: slots}
+	f.hands = h
 	f.c.SetLauncher(h)
 	return h
 }

@@ -82,6 +82,11 @@ func (s *start) release() {
 
 // run carries the command out; after a commit of unknown outcome it asks again, and its claim id tells what came of it.
 func (s *start) run(ctx context.Context, m Meta, cmd command) (fairlead.StartResult, error) {
+	if s.reserved {
+		n := s.launcher.Node()
+		cmd.ahead = append(cmd.ahead, store.NeedNode(n.ID, n.Epoch))
+	}
+	cmd.ahead = append(cmd.ahead, store.NeedTask(s.task), store.NeedAround(s.task))
 	for {
 		result, err := do(ctx, s.c, m, cmd, func(w *work) (fairlead.StartResult, error) {
 			s.claimed = nil
@@ -149,7 +154,11 @@ func (s *start) attempt(w *work) (fairlead.StartResult, error) {
 	if err != nil {
 		return none, err
 	}
-	busy, err := s.busy(w, r)
+	g, err := s.gate(w, r)
+	if err != nil {
+		return none, err
+	}
+	busy, err := s.busy(g)
 	if err != nil {
 		return none, err
 	}
@@ -159,7 +168,7 @@ func (s *start) attempt(w *work) (fairlead.StartResult, error) {
 		}
 		return fairlead.StartResult{Run: r.ID, Status: fairlead.RunQueued}, nil
 	}
-	return s.launch(w, r)
+	return s.launch(w, g, r)
 }
 
 // queue writes the message and wakes the agent: its queued run is what will be claimed.
@@ -193,7 +202,7 @@ func (s *start) queue(w *work) (*fairlead.Run, error) {
 	if err := w.flush(); err != nil {
 		return nil, err
 	}
-	r, err := w.tx.QueuedFor(plan.Effects[i].(engine.Wake).Assignment)
+	r, err := w.tx.QueuedRunOf(w.task.row.ID, plan.Effects[i].(engine.Wake).Assignment)
 	if err == nil && r == nil {
 		err = fairlead.Errorf(fairlead.CodeInternal, "the wake made no run")
 	}
@@ -212,12 +221,8 @@ func nobody(p engine.Plan) error {
 }
 
 // launch claims the run in this transaction.
-func (s *start) launch(w *work, r *fairlead.Run) (fairlead.StartResult, error) {
-	agent, err := w.tx.LoadAgent(r.Workspace, r.Agent)
-	if err != nil {
-		return fairlead.StartResult{}, err
-	}
-	s.claimed, err = w.claim(r, agent, claimAs{node: s.launcher.Node(), claim: s.claim, direct: true})
+func (s *start) launch(w *work, g *gate, r *fairlead.Run) (result fairlead.StartResult, err error) {
+	s.claimed, err = w.claimFree(g, r, claimAs{node: s.launcher.Node(), claim: s.claim, direct: true})
 	if isMiss(err) {
 		err = fairlead.Conflict(fairlead.ReasonBusy, "somebody else was faster").WithHint("try again")
 	}

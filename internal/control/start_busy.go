@@ -7,8 +7,9 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// busy returns the conflict that keeps the run from being launched here and now, nil for none.
-func (s *start) busy(w *work, r *fairlead.Run) (busy, err error) {
+// gate looks at everything that a launched run has to pass.
+func (s *start) gate(w *work, r *fairlead.Run) (*gate, error) {
+	w.tx.Ahead(w.gateNeeds(r)...)
 	g, err := w.c.gate(&w.tx.ReadTx, w.task.row, *r)
 	if err != nil {
 		return nil, err
@@ -18,6 +19,11 @@ func (s *start) busy(w *work, r *fairlead.Run) (busy, err error) {
 		n := s.launcher.Node()
 		g.node = &n
 	}
+	return g, nil
+}
+
+// busy returns the conflict that keeps the run from being launched here and now, nil for none.
+func (s *start) busy(g *gate) (busy, err error) {
 	holds, err := g.holds()
 	if err != nil {
 		return nil, err

@@ -61,6 +61,12 @@ func TestRoundTripsToPostgres(t *testing.T) {
 			return err
 		}},
 		{"claim again", 11, func() error { j = f.claimed(); j.start(); j.done(); return nil }},
+		{"launch", 5, func() error {
+			f.hire(1)
+			_, err := f.start(task.ID, fairlead.StartBody{Message: "now"})
+			return err
+		}},
+		{"finish", 7, func() error { j = &job{Claimed: f.hands.launched[0], f: f}; j.start(); j.done(); return nil }},
 		{"claim nothing", 1, func() error { f.nothing(); return nil }},
 		{"move", 4, func() error {
 			_, err := f.c.Move(ctx, owner(), task.ID, fairlead.MoveBody{Step: "other"})

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"encoding/binary"
+
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/policy"
 	"github.com/fairlead/fairlead/internal/store"
@@ -66,7 +68,11 @@ func (w *work) claimFree(g *gate, r *fairlead.Run, as claimAs) (*Claimed, error)
 // occupy takes everything a live run needs, together. A constraint's no is a miss, and the whole try is undone.
 func (w *work) occupy(r *fairlead.Run, g *gate, direct bool) error {
 	o := store.Occupation{Run: r.ID, Assignment: r.Assignment, Light: r.Light, Task: r.Task, Workspace: r.Workspace, Agent: r.Agent}
-	if !r.Light {
+	switch {
+	case r.Light:
+	case direct:
+		o.Slot = w.slotBeyond()
+	default:
 		slots, err := g.slots()
 		if err != nil {
 			return err
@@ -74,14 +80,6 @@ func (w *work) occupy(r *fairlead.Run, g *gate, direct bool) error {
 		o.Slot = freeSlot(slots)
 	}
 	taken, err := w.tx.Occupy(o)
-	// A direct launch goes past the agent's limit, to whatever number is free.
-	for err == nil && taken == store.OccupiedSlot && direct {
-		o.Slot++
-		var ok bool
-		if ok, err = w.tx.PutSlot(o.Workspace, o.Agent, o.Slot, o.Run); ok {
-			taken = ""
-		}
-	}
 	if err != nil || taken != "" {
 		return missed(err, taken)
 	}
@@ -93,6 +91,13 @@ func (w *work) occupy(r *fairlead.Run, g *gate, direct bool) error {
 		return missed(err, "place")
 	}
 	return nil
+}
+
+// slotBeyond returns a number far above any limit, for a direct launch. The smallest free one would make people who launch
+// the same agent at once wait for each other's commits.
+func (w *work) slotBeyond() int {
+	const beyond = 1 << 20
+	return beyond + int(binary.BigEndian.Uint32(w.seed[:])>>1)
 }
 
 // freeSlot returns the smallest number that is not among those taken, which are ascending.

@@ -55,6 +55,7 @@ func openPostgres(ctx context.Context, rawURL string, options *Options, s *signa
 	pool.ConnConfig, pool.MaxConns = config, int32(options.MaxConns) //nolint:gosec // a small number
 	// A command that meets a lost connection before its COMMIT is run again, so a connection is not asked before each use.
 	pool.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
+	pool.AfterConnect = settle
 	d := &postgres{options: options, config: config, signals: s, kick: make(chan struct{}, 1)}
 	if d.pool, err = pgxpool.NewWithConfig(ctx, pool); err != nil {
 		return nil, fmt.Errorf("connect to postgres: %w", err)
@@ -68,6 +69,15 @@ func openPostgres(ctx context.Context, rawURL string, options *Options, s *signa
 
 // pingAfter is how long a connection may be idle and still be taken to live.
 const pingAfter = 30 * time.Second
+
+// settle makes plans hold. A connection keeps the plans of its statements, and those of a new installation are made when
+// every table is small: a scan or a sort that is right for ten rows is wrong for a million, until somebody analyzes the
+// tables. Every statement has an index, in the order in which it wants its rows, so none is to scan or to collect rows for
+// sorting; and what cannot but scan a small table must not be compiled for it.
+func settle(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, "SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off")
+	return err
+}
 
 // shut closes every connection.
 func (d *postgres) shut() error {

@@ -68,11 +68,40 @@ func (r *ReadTx) Shelve(rows ...TaskRow) error {
 		ids[i] = rows[i].ID
 		s.tasks[rows[i].ID] = &rows[i]
 	}
-	if err := r.run(s.asks(ids)...); err != nil {
+	asks := s.asks(ids)
+	if len(rows) == 1 {
+		s.direct(&rows[0], asks)
+	}
+	if err := r.run(asks...); err != nil {
 		return err
 	}
 	r.shelf = s
 	return nil
+}
+
+// direct puts the statements that find one task's rows by its id in the places of those that find many.
+func (s *shelf) direct(t *TaskRow, asks []*ask) {
+	one := map[*Stmt]ask{
+		stmtShelfAround: {st: stmtAround, args: []any{t.ID, t.Visit, t.Workspace}, each: func(row scanner) (bool, error) {
+			var bits, revision int64
+			err := row.Scan(&bits, &revision)
+			s.arounds[t.ID] = around(bits)
+			return false, err
+		}},
+		stmtShelfRequests:    {st: stmtRequestOpen, args: []any{t.ID}},
+		stmtShelfRuns:        {st: stmtRunActive, args: []any{t.ID}},
+		stmtShelfAssignments: {st: stmtAssignments, args: []any{t.ID, t.Visit}},
+		stmtShelfCheckouts:   {st: stmtCheckoutOf, args: []any{t.ID}},
+		stmtShelfSeats:       {st: stmtSeats, args: []any{t.ID, t.Visit}},
+	}
+	for _, a := range asks {
+		if o, ok := one[a.st]; ok {
+			a.st, a.args = o.st, o.args
+			if o.each != nil {
+				a.each = o.each
+			}
+		}
+	}
 }
 
 // asks reads every kind of row, each with one statement.

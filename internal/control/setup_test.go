@@ -19,7 +19,7 @@ func (idle) WakeTx(*store.Tx) {}
 
 // house is a server that was set up, seen by its owner.
 type house struct {
-	t  *testing.T
+	t  testing.TB
 	db *store.DB
 	c  *Control
 }

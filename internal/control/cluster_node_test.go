@@ -180,23 +180,44 @@ func (m *cluster) takesOver(rt *rapid.T) {
 		}
 	}
 	m.ended(before)
+	m.left = append(m.left, r)
 }
 
-// late lets a worker of a dead epoch tell what it did.
+// takesOverLate takes a run over as a node does that looked long ago: nothing may change, whoever has the run now.
+func (m *cluster) takesOverLate(rt *rapid.T) {
+	if len(m.left) == 0 {
+		rt.Skip("nothing was taken over")
+	}
+	r, s := rapid.SampledFrom(m.left).Draw(rt, "run"), m.one(rt, m.working())
+	before := m.run(r.ID)
+	m.ok(s.c.takeOver(context.Background(), s.node, r))
+	if after := m.run(r.ID); after != before {
+		m.rt.Fatalf("a takeover that came late changed run %+v to %+v", before, after)
+	}
+}
+
+// late lets a worker tell what it did under a claim that is over: its epoch died, or its run went back or ended.
 func (m *cluster) late(rt *rapid.T) {
-	var dead []*shift
+	var over []*shift
 	for _, j := range m.zombies {
 		if !m.lives(j.Run.Epoch) {
-			dead = append(dead, j)
+			over = append(over, j)
 		}
 	}
-	if len(dead) == 0 {
-		rt.Skip("nobody came back")
+	for _, s := range m.working() {
+		for _, j := range s.jobs {
+			if r := m.run(j.Run.ID); r.Fence != j.Run.Fence || !r.Status.Live() {
+				over = append(over, j)
+			}
+		}
 	}
-	m.isRefused(rapid.SampledFrom(dead).Draw(rt, "zombie"))
+	if len(over) == 0 {
+		rt.Skip("nobody is late")
+	}
+	m.isRefused(rapid.SampledFrom(over).Draw(rt, "run"))
 }
 
-// isRefused reports for a dead epoch: nothing may change but the log of refusals.
+// isRefused reports under a claim that is over: nothing may change but the log of refusals.
 func (m *cluster) isRefused(j *shift) {
 	before, session := m.run(j.Run.ID), m.session(j.Session.ID)
 	j.seq++
@@ -215,7 +236,7 @@ func (m *cluster) isRefused(j *shift) {
 	}
 	_, err := j.s.c.Comment(context.Background(), j.as(), j.Task.ID, fairlead.CommentBody{Text: "late"})
 	if !fairlead.IsCode(err, fairlead.CodeForbidden) {
-		m.rt.Fatalf("a comment of a dead epoch's run %s was answered %v", j.Run.ID, err)
+		m.rt.Fatalf("a comment under an old claim of run %s was answered %v", j.Run.ID, err)
 	}
 	if after := m.run(j.Run.ID); after != before {
 		m.rt.Fatalf("late reports changed run %+v to %+v", before, after)

@@ -114,13 +114,14 @@ func (m *cluster) ends(rt *rapid.T) {
 	default:
 		end.Failure = &fairlead.Failure{Class: fairlead.ErrorClass(how), Message: "broken"}
 	}
-	before := j.s.clock.Now()
+	was, before := m.run(j.Run.ID), j.s.clock.Now()
 	m.report(rt, j, &end, dead)
-	m.onItsRung(j, end.Failure, before)
+	m.onItsRung(j, &was, end.Failure, before)
 }
 
-// onItsRung checks the back-off that a failure began: within a fifth of what the ladder says, on the reporter's clock.
-func (m *cluster) onItsRung(j *shift, f *fairlead.Failure, before time.Time) {
+// onItsRung checks the back-off that a failure began: within a fifth of what the ladder says, on the reporter's clock. A
+// try that a person's message brought forward goes back to its rung.
+func (m *cluster) onItsRung(j *shift, was *fairlead.Run, f *fairlead.Failure, before time.Time) {
 	r, ladder := m.run(j.Run.ID), clusterLadders[j.Run.Agent]
 	if r.Attempt > len(ladder) {
 		m.rt.Fatalf("run %s is at attempt %d of a ladder of %d", r.ID, r.Attempt, len(ladder))
@@ -128,6 +129,9 @@ func (m *cluster) onItsRung(j *shift, f *fairlead.Failure, before time.Time) {
 	waits := becomes(&r) == fairlead.RunQueued && !r.Due && r.Attempt > 0
 	if f == nil || !waits {
 		return
+	}
+	if climbs := r.Attempt - was.Attempt; climbs > 1 || climbs > 0 && was.Early {
+		m.rt.Fatalf("run %s climbed from attempt %d (early: %v) to %d", r.ID, was.Attempt, was.Early, r.Attempt)
 	}
 	d, after := ladder[r.Attempt-1], j.s.clock.Now()
 	if r.DueAt.Before(before.Add(d*8/10-time.Millisecond)) || r.DueAt.After(after.Add(d*12/10+time.Millisecond)) {

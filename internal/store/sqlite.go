@@ -114,7 +114,7 @@ func (d *sqlite) classify(err error) errorClass {
 
 // read runs fn on a reading connection. The snapshot ends when ctx does, even while fn is busy elsewhere: an old
 // snapshot keeps the write-ahead log from being reset.
-func (d *sqlite) read(ctx context.Context, fn func(*ReadTx) error) error {
+func (d *sqlite) read(ctx context.Context, fn func(*ReadTx) error) (err error) {
 	var c *liteConn
 	select {
 	case c = <-d.readers:
@@ -133,18 +133,20 @@ func (d *sqlite) read(ctx context.Context, fn func(*ReadTx) error) error {
 		defer close(cut)
 		c.rollback()
 	})
-	r := &ReadTx{ctx: ctx, session: c}
-	err := fn(r)
-	if stop() {
-		c.rollback()
-	} else {
+	// Also when fn panics: the next reader of the connection must find neither this snapshot nor its end.
+	defer func() {
+		if stop() {
+			c.rollback()
+			return
+		}
 		<-cut
 		err = errors.Join(err, ctx.Err())
+	}()
+	r := &ReadTx{ctx: ctx, session: c}
+	if err := fn(r); err != nil {
+		return err
 	}
-	if err == nil {
-		err = r.err
-	}
-	return err
+	return r.err
 }
 
 // write hands the command to the group and waits for its commit.

@@ -23,6 +23,7 @@ func Run(t *testing.T, backend func(t testing.TB) Backend) {
 		{"a panic is its caller's alone", panics},
 		{"lock order", lockOrder},
 		{"locks serialise", locksSerialise},
+		{"a reader's panic leaves nothing behind", readerPanics},
 		{"property 3: a command sent twice takes effect once", operationsOnce},
 		{"property 5: acknowledged is durable, the rest is no row", acknowledgedOnly},
 		{"property 6: readers see one dense sequence", denseEvents},

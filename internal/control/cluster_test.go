@@ -211,7 +211,7 @@ func (m *cluster) ok(err error) {
 // runCluster lives random histories. The actions of focus come three times as often as the others.
 func runCluster(t *testing.T, focus ...string) {
 	t.Helper()
-	histories(t, 8, 4, func(rt *rapid.T, own testing.TB, b storetest.Backend) {
+	histories(t, 6, 3, func(rt *rapid.T, own testing.TB, b storetest.Backend) {
 		m := newCluster(rt, b, own)
 		actions := m.actions(b.Name)
 		for _, name := range focus {

@@ -63,7 +63,8 @@ var rules = []rule{
 	{path: "internal/app", level: 4},
 	{path: "cmd/fairlead", level: 4, siblings: []string{"internal/app"}},
 	{path: "bench", level: 4, siblings: []string{"internal/app"}},
-	{path: "e2e", level: 4, down: []string{"client"}}, // sees the product as its users do
+	{path: "e2e", level: 4, down: []string{"client"}},       // sees the product as its users do
+	{path: "internal/mutation", level: 4, down: []string{}}, // tests alone
 	{path: "internal/archtest", level: 4, down: []string{"internal/workflow"}},
 }
 

@@ -74,7 +74,8 @@ const (
 )
 
 // givePlaceBack frees the task's place at the step of a run when nothing of the task there is live, about to run, or in
-// back-off. A run that something else holds keeps no place: what it waits for may need this very place.
+// back-off. A run that something else holds keeps no place: what it waits for may need this very place. The caller tells
+// everybody to look.
 func (w *work) givePlaceBack(r *fairlead.Run) error {
 	runs, err := w.tx.ActiveRuns(r.Task)
 	if err != nil {
@@ -97,7 +98,6 @@ func (w *work) givePlaceBack(r *fairlead.Run) error {
 		}
 		workflow = v.Workflow
 	}
-	w.look()
 	return w.tx.DropPlace(r.Workspace, workflow, r.Step, r.Task)
 }
 

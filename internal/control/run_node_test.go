@@ -132,6 +132,53 @@ func TestReportsOfOthersAreRefused(t *testing.T) {
 	})
 }
 
+// TestReportUnderANewerEpochIsRefused: a node that began anew knows the fence of what it ran before. It is not its own any
+// more.
+func TestReportUnderANewerEpochIsRefused(t *testing.T) {
+	eachFloor(t, func(t *testing.T, f *floor) {
+		f.task("stay")
+		j := f.claimed().start()
+		d, err := f.c.Report(t.Context(), Report{
+			Run: j.Run.ID, Fence: j.Run.Fence, Node: f.epoch(), Seq: 99, End: &TurnEnd{StopReason: "end_turn"}, TreeDead: true,
+		})
+		if err != nil || d != StopTree {
+			t.Errorf("got %v, %v; want StopTree", d, err)
+		}
+		f.status(j.Run.ID, fairlead.RunRunning)
+	})
+}
+
+// TestEveryClaimHasItsOwnFence: the number grows with each claim of a run, and the claim's random half is another one.
+func TestEveryClaimHasItsOwnFence(t *testing.T) {
+	eachFloor(t, func(t *testing.T, f *floor) {
+		f.task("stay")
+		first := f.claimed().start()
+		first.tell(&TurnEnd{StopReason: "interrupted", Interrupted: true}, true)
+		second := f.claimed()
+		if second.Run.ID != first.Run.ID || second.Run.Fence.Number <= first.Run.Fence.Number || second.Run.Fence.Claim == first.Run.Fence.Claim {
+			t.Errorf("got fence %+v after %+v", second.Run.Fence, first.Run.Fence)
+		}
+	})
+}
+
+// TestADeadEpochClaimsNothing: death is one statement, and that alone fences.
+func TestADeadEpochClaimsNothing(t *testing.T) {
+	eachFloor(t, func(t *testing.T, f *floor) {
+		f.task("stay")
+		j := f.claimed().start()
+		f.task("solo")
+		other := f.task("solo")
+		f.move(other.ID, "work")
+		f.must(f.db.Write(t.Context(), func(tx *store.Tx) error { _, err := tx.MarkDead(f.node.ID, f.node.Epoch); return err }))
+		if k, err := f.c.Claim(t.Context(), f.node); k != nil {
+			t.Errorf("a dead epoch claimed %s (%v)", k.Run.ID, err)
+		}
+		if d, err := j.report(nil, false, message("late")); err != nil || d != StopTree {
+			t.Errorf("a report of a dead epoch: got %v, %v; want StopTree", d, err)
+		}
+	})
+}
+
 func TestAgentsActOnlyUnderTheirFence(t *testing.T) {
 	eachFloor(t, func(t *testing.T, f *floor) {
 		task := f.task("stay")

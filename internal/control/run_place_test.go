@@ -85,6 +85,33 @@ func (f *floor) drain(live ...*job) {
 	f.t.Fatal("draining does not end")
 }
 
+// TestAFullStepTakesNoMore: a claim that was let through before the step filled up gets no place.
+func TestAFullStepTakesNoMore(t *testing.T) {
+	eachFloor(t, func(t *testing.T, f *floor) {
+		f.agent("ann", "parallel: 10\n")
+		f.save(wipFlow)
+		f.task("narrow")
+		f.task("narrow")
+		late := f.task("narrow")
+		f.claimed()
+		f.claimed()
+		err := f.c.act(t.Context(), owner(), func(w *work) error {
+			if err := w.lock(late.ID); err != nil {
+				return err
+			}
+			runs, err := w.tx.ActiveRuns(late.ID)
+			if err != nil {
+				return err
+			}
+			if ok, err := w.takePlace(&runs[0], false); ok || err != nil {
+				t.Errorf("a third task got a place at a step that has two: %v, %v", ok, err)
+			}
+			return nil
+		})
+		f.must(err)
+	})
+}
+
 func TestE21_TwoFullStepsThatFeedEachOther(t *testing.T) {
 	eachFloor(t, func(t *testing.T, f *floor) {
 		f.agent("ann", "parallel: 10\n")

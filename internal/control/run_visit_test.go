@@ -313,6 +313,19 @@ func TestR24_PersonsWakePassesTheQueue(t *testing.T) {
 	})
 }
 
+// TestR24_APersonsWakeRaisesAQueuedRun: also when it is absorbed by a run that others had queued.
+func TestR24_APersonsWakeRaisesAQueuedRun(t *testing.T) {
+	eachFloor(t, func(t *testing.T, f *floor) {
+		f.fill("stay", 5)
+		task, err := f.c.CreateTask(t.Context(), asClient(), fairlead.NewTask{Title: "last", Workflow: "stay"})
+		f.must(err)
+		f.comment(owner(), task.ID, "now please")
+		if j := f.claimed(); j.Task.ID != task.ID || j.Run.Absorbed != 1 {
+			t.Errorf("claimed %s, which has absorbed %d wakes; want the one a person waits for", j.Task.ID, j.Run.Absorbed)
+		}
+	})
+}
+
 // TestHeldRunsDoNotHideFreeOnes: whatever stands before it in the queue, a free run is found.
 func TestHeldRunsDoNotHideFreeOnes(t *testing.T) {
 	eachFloor(t, func(t *testing.T, f *floor) {

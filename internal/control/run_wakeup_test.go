@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -44,13 +45,22 @@ func newCrew(t *testing.T, db *store.DB) *crew {
 	return w
 }
 
+// patience is how long a test waits for what has to come: long, on a busy machine. Whoever expects the test to fail says
+// less.
+func patience() time.Duration {
+	if d, err := time.ParseDuration(os.Getenv("FAIRLEAD_TEST_PATIENCE")); err == nil && d > 0 {
+		return d
+	}
+	return 30 * time.Second
+}
+
 // next waits for a claim that has to come by itself.
 func (w *crew) next() *job {
 	w.t.Helper()
 	select {
 	case j := <-w.took:
 		return j
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience()):
 		w.t.Fatal("nobody was woken")
 		return nil
 	}
@@ -114,6 +124,7 @@ func TestR27_FreedByTheTransactionThatFreesIt(t *testing.T) {
 		w.freedCheckout(t)
 		w.freedPause(t)
 		w.freedBlocker(t)
+		w.freedByAWakeThatIsAbsorbed(t)
 	})
 }
 
@@ -161,6 +172,37 @@ func (w *crew) freedBlocker(t *testing.T) {
 	w.quiet()
 	w.move(first.ID, "done")
 	w.next().start().done()
+}
+
+// freedByAWakeThatIsAbsorbed: what a person caused passes blockers, also when a queued run takes it up.
+func (w *crew) freedByAWakeThatIsAbsorbed(t *testing.T) {
+	first := w.task("solo")
+	blocked, err := w.c.CreateTask(t.Context(), asClient(), fairlead.NewTask{Title: "b", Workflow: "stay", BlockedBy: []string{first.ID}})
+	w.must(err)
+	same(t, "holds", w.held(w.queued(blocked.ID).ID), fairlead.HoldBlocked)
+	w.quiet()
+	w.comment(owner(), blocked.ID, "do it all the same")
+	w.next().start().done()
+}
+
+// TestTheEndOfACoolDownWakes: the timer's transaction is all that tells anybody.
+func TestTheEndOfACoolDownWakes(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := newCrew(t, db)
+		w.agent("ann", "cooldown: 20ms\n")
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- w.c.RunTimers(ctx) }()
+		w.task("stay")
+		w.task("stay")
+		w.next().start().done()
+		w.next().start().done()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("timers ended with %v", err)
+		}
+	})
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -20,7 +20,6 @@ type Place struct {
 
 var (
 	stmtCheckoutPut  = define("checkout_put", `INSERT INTO checkouts (task, run, agent, since) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING`)
-	stmtCheckoutPass = define("checkout_pass", `UPDATE checkouts SET run = ?3 WHERE task = ?1 AND run = ?2`)
 	stmtCheckoutDrop = define("checkout_drop", `DELETE FROM checkouts WHERE run = ?1`)
 	stmtCheckoutOf   = define("checkout_of", `SELECT task, run, agent, since FROM checkouts WHERE task = ?1`)
 
@@ -34,7 +33,6 @@ var (
 
 	stmtPlacePut = define("place_put", `
 INSERT INTO wip_places (workspace, workflow, step, n, task) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING`)
-	stmtPlaceDrop     = define("place_drop", `DELETE FROM wip_places WHERE task = ?1`)
 	stmtPlaceDropStep = define("place_drop_step", `DELETE FROM wip_places WHERE workspace = ?1 AND workflow = ?2 AND step = ?3 AND task = ?4`)
 	stmtPlacesOf      = define("places_of", `SELECT n, task FROM wip_places WHERE workspace = ?1 AND workflow = ?2 AND step = ?3 ORDER BY n`)
 )
@@ -85,16 +83,6 @@ func (tx *Tx) Occupy(o Occupation) (taken string, err error) {
 	return "", nil
 }
 
-// PutCheckout gives a task's tree to a run.
-func (tx *Tx) PutCheckout(task, run, agent string) (bool, error) {
-	return tx.taken(stmtCheckoutPut, task, run, agent, micros(tx.Now()))
-}
-
-// PassCheckout hands a task's tree from one run to the next; false when the first does not have it.
-func (tx *Tx) PassCheckout(task, from, to string) (bool, error) {
-	return tx.taken(stmtCheckoutPass, task, from, to)
-}
-
 // DropCheckout frees the tree a run has, if it has one.
 func (tx *Tx) DropCheckout(run string) error {
 	return tx.later(stmtCheckoutDrop, run)
@@ -134,11 +122,6 @@ func (r *ReadTx) LiveOf(assignment string) (run string, err error) {
 	return run, err
 }
 
-// PutSlot gives the n-th slot of an agent to a run. Numbers above the agent's limit are for direct launches.
-func (tx *Tx) PutSlot(workspace, agent string, n int, run string) (bool, error) {
-	return tx.taken(stmtSlotPut, workspace, agent, n, run)
-}
-
 // DropSlot frees the slot a run has, if it has one.
 func (tx *Tx) DropSlot(run string) error {
 	return tx.later(stmtSlotDrop, run)
@@ -155,9 +138,6 @@ func (r *ReadTx) SlotsOf(workspace, agent string) ([]int, error) {
 func (tx *Tx) PutPlace(workspace, workflow, step string, n int, task string) (bool, error) {
 	return tx.taken(stmtPlacePut, workspace, workflow, step, n, task)
 }
-
-// DropPlaces frees every place a task has and returns how many.
-func (tx *Tx) DropPlaces(task string) (int64, error) { return tx.exec(stmtPlaceDrop, task) }
 
 // DropPlace frees a task's place at one step.
 func (tx *Tx) DropPlace(workspace, workflow, step, task string) error {

@@ -162,6 +162,11 @@ func seats(t *testing.T, b Backend) {
 		}
 		return err
 	})
+	twin := s
+	twin.ID = "sea_2"
+	if err := db.Write(t.Context(), func(tx *store.Tx) error { return tx.InsertSeat(twin) }); !db.IsConstraint(err) {
+		t.Errorf("a second seat of the same holder: got %v, want a constraint error", err)
+	}
 	v.EndedAt, v.Round, v2.WorkflowVersion = at.Add(1e9), 2, 5
 	p.Removed, p.DecisionRequired = true, false
 	write(t, db, func(tx *store.Tx) error {

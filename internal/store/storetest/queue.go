@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -120,19 +121,36 @@ func occupies(t *testing.T, b Backend) {
 		want bool
 	}
 	puts := []put{
-		{"checkout", func(tx *store.Tx) (bool, error) { return tx.PutCheckout("T1", "r1", "coder") }, true},
-		{"the same task", func(tx *store.Tx) (bool, error) { return tx.PutCheckout("T1", "r2", "coder") }, false},
-		{"the same run", func(tx *store.Tx) (bool, error) { return tx.PutCheckout("T2", "r1", "coder") }, false},
-		{"pass on", func(tx *store.Tx) (bool, error) { return tx.PassCheckout("T1", "r1", "r2") }, true},
-		{"pass on by another", func(tx *store.Tx) (bool, error) { return tx.PassCheckout("T1", "r1", "r3") }, false},
-		{"live", func(tx *store.Tx) (bool, error) { return tx.PutLive("a1", "r1") }, true},
-		{"the same assignment", func(tx *store.Tx) (bool, error) { return tx.PutLive("a1", "r2") }, false},
-		{"slot", func(tx *store.Tx) (bool, error) { return tx.PutSlot("w", "coder", 1, "r1") }, true},
-		{"the same slot", func(tx *store.Tx) (bool, error) { return tx.PutSlot("w", "coder", 1, "r2") }, false},
-		{"the next slot", func(tx *store.Tx) (bool, error) { return tx.PutSlot("w", "coder", 2, "r2") }, true},
 		{"place", func(tx *store.Tx) (bool, error) { return tx.PutPlace("w", "k", "s", 1, "T1") }, true},
 		{"the same place", func(tx *store.Tx) (bool, error) { return tx.PutPlace("w", "k", "s", 1, "T2") }, false},
 		{"a second place", func(tx *store.Tx) (bool, error) { return tx.PutPlace("w", "k", "s", 2, "T1") }, false},
+	}
+	takes := []struct {
+		what string
+		o    store.Occupation
+		want string
+	}{
+		{"everything", store.Occupation{Run: "r1", Assignment: "a1", Task: "T1", Workspace: "w", Agent: "coder", Slot: 1}, ""},
+		{"the same assignment", store.Occupation{Run: "r2", Assignment: "a1", Task: "T2", Workspace: "w", Agent: "coder", Slot: 2}, store.OccupiedAssignment},
+		{"the same task", store.Occupation{Run: "r3", Assignment: "a3", Task: "T1", Workspace: "w", Agent: "coder", Slot: 3}, store.OccupiedCheckout},
+		{"the same slot", store.Occupation{Run: "r4", Assignment: "a4", Task: "T4", Workspace: "w", Agent: "coder", Slot: 1}, store.OccupiedSlot},
+		{"a light run, which takes neither", store.Occupation{Run: "r5", Assignment: "a5", Light: true, Task: "T1", Workspace: "w", Agent: "coder", Slot: 1}, ""},
+	}
+	for _, o := range takes {
+		no := errors.New("undone")
+		err := db.Write(t.Context(), func(tx *store.Tx) error {
+			taken, err := tx.Occupy(o.o)
+			if err != nil || taken != o.want {
+				t.Errorf("%s: %q is taken, want %q (%v)", o.what, taken, o.want, err)
+			}
+			if taken != "" {
+				return no
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, no) {
+			t.Errorf("%s: %v", o.what, err)
+		}
 	}
 	write(t, db, func(tx *store.Tx) error {
 		for _, p := range puts {
@@ -144,28 +162,28 @@ func occupies(t *testing.T, b Backend) {
 	})
 	read(t, db, func(r *store.ReadTx) error {
 		c, err := r.CheckoutOf("T1")
-		if c == nil || c.Run != "r2" || c.Since.IsZero() {
+		if c == nil || c.Run != "r1" || c.Since.IsZero() {
 			t.Errorf("checkout: %+v", c)
 		}
 		run, err1 := r.LiveOf("a1")
 		same(t, "live run", "r1", run)
 		slots, err2 := r.SlotsOf("w", "coder")
-		same(t, "slots", []int{1, 2}, slots)
+		same(t, "slots", []int{1}, slots)
 		places, err3 := r.PlacesOf("w", "k", "s")
 		same(t, "places", []store.Place{{N: 1, Task: "T1"}}, places)
 		return first(err, err1, err2, err3)
 	})
 	write(t, db, func(tx *store.Tx) error {
-		n, err := tx.DropPlaces("T1")
-		same(t, "places given back", 1, n)
-		return first(err, tx.DropCheckout("r2"), tx.DropLive("r1"), tx.DropSlot("r1"))
+		return first(tx.DropPlace("w", "k", "s", "T1"), tx.DropCheckout("r1"), tx.DropLive("r1"), tx.DropSlot("r1"))
 	})
 	read(t, db, func(r *store.ReadTx) error {
 		c, err := r.CheckoutOf("T1")
 		same(t, "checkout", nil, c)
 		slots, err1 := r.SlotsOf("w", "coder")
-		same(t, "slots", []int{2}, slots)
-		return first(err, err1)
+		same(t, "slots", nil, slots)
+		places, err2 := r.PlacesOf("w", "k", "s")
+		same(t, "places", nil, places)
+		return first(err, err1, err2)
 	})
 }
 
@@ -207,9 +225,13 @@ func candidates(t *testing.T, b Backend) {
 	check("but one", store.CandidateFilter{PerAgent: 1, SkipRuns: []string{"run_4"}}, "run_0", "run_3")
 	check("but an agent", store.CandidateFilter{SkipAgents: []string{"w/coder"}}, "run_3", "run_5")
 	check("the first", store.CandidateFilter{Limit: 1}, "run_4")
-	write(t, db, func(tx *store.Tx) error { _, err := tx.PutCheckout("T2", "x", "ada"); return err })
+	occupy := func(o store.Occupation) {
+		o.Workspace = "w"
+		write(t, db, func(tx *store.Tx) error { _, err := tx.Occupy(o); return err })
+	}
+	occupy(store.Occupation{Run: "x", Assignment: "asg_x", Task: "T2", Agent: "nobody", Slot: 1})
 	check("a task that is checked out", store.CandidateFilter{PerAgent: 1}, "run_0", "run_3")
-	write(t, db, func(tx *store.Tx) error { _, err := tx.PutLive("asg_0", "x"); return err })
+	occupy(store.Occupation{Run: "y", Assignment: "asg_0", Light: true})
 	check("an assignment that is live", store.CandidateFilter{PerAgent: 1}, "run_2", "run_3")
 	h := aHold("hld_1", fairlead.HoldAccount, "agent:ada")
 	write(t, db, func(tx *store.Tx) error { _, err := tx.InsertHold(&h); return err })
@@ -219,6 +241,6 @@ func candidates(t *testing.T, b Backend) {
 	check("its time is over", store.CandidateFilter{PerAgent: 1}, "run_2", "run_3")
 	write(t, db, func(tx *store.Tx) error { return tx.SetAgentPaused("w", "ada", true, "why") })
 	check("a paused agent", store.CandidateFilter{PerAgent: 1}, "run_2")
-	write(t, db, func(tx *store.Tx) error { _, err := tx.PutSlot("w", "coder", 1, "x"); return err })
+	occupy(store.Occupation{Run: "z", Assignment: "asg_z", Task: "T9", Agent: "coder", Slot: 1})
 	check("no free slot", store.CandidateFilter{})
 }

@@ -43,6 +43,13 @@ func Run(t *testing.T, backend func(t testing.TB) Backend) {
 		{"outbox, deferred, notices, audit", outbox},
 		{"agents, people, tokens, workflows", agents},
 		{"timers and nodes", timers},
+		{"timers are found, advanced and deleted", timerLife},
+		{"a run occupies all or nothing", occupation},
+		{"routines and their tasks", routines},
+		{"receipts and heartbeats", receipts},
+		{"budgets, charges and stops", budgets},
+		{"usage by every scope", usage},
+		{"retention", retention},
 		{"dump", dump},
 	}
 	for _, c := range cases {

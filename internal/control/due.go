@@ -103,7 +103,9 @@ func (w *work) runDue(run string) error {
 }
 
 // RunTimers fires timers as they come due until ctx ends: it sleeps until the next one and is woken when an earlier one
-// is set. What is overdue fires at the start. An error is logged and backs off.
+// is set. What is overdue fires at the start. It never sleeps longer than [timerLook]: its sleep is counted by a clock
+// that stands still while the machine sleeps and that no correction of the wall clock moves, and times are due by the
+// wall clock. An error is logged and backs off.
 func (c *Control) RunTimers(ctx context.Context) error {
 	signals := c.db.Signals()
 	defer signals.Close()
@@ -116,14 +118,16 @@ func (c *Control) RunTimers(ctx context.Context) error {
 			c.log.Error("fire timers", "error", err)
 			wait = max(wait, timerBackoff)
 		}
-		pause(ctx, signals.C(store.TopicTimers), wait)
+		pause(ctx, signals.C(store.TopicTimers), min(wait, timerLook))
 	}
 }
 
-// timerBackoff is the shortest sleep after an error; timerIdle the one without timers.
+// timerBackoff is the shortest sleep after an error; timerIdle the wait without timers; timerLook the longest sleep, and
+// so how late a timer is at most after the wall clock has leapt.
 const (
 	timerBackoff = time.Second
 	timerIdle    = time.Hour
+	timerLook    = 30 * time.Second
 )
 
 // fireAndLook fires what is due and returns how long there is nothing more to do.

@@ -98,6 +98,7 @@ func (s *shared) buried() []int64 {
 type kept struct {
 	cuts   atomic.Int32
 	until  atomic.Int64 // a duration
+	slept  atomic.Int64 // how long its machine slept, which only Boot knows
 	ended  chan error
 	cancel context.CancelFunc
 }
@@ -108,7 +109,7 @@ func (s *shared) keep(t *testing.T, epoch int64) *kept {
 	began := time.Now()
 	k := &kept{ended: make(chan error, 1), cancel: cancel}
 	kp := &keeper{base: s, log: slog.New(slog.DiscardHandler), node: Node{Epoch: epoch}, hooks: Keeping{
-		Boot: func() time.Duration { return time.Hour + time.Since(began) }, Extend: func(u time.Duration) { k.until.Store(int64(u)) }, Cut: func() { k.cuts.Add(1) },
+		Boot: func() time.Duration { return time.Hour + time.Since(began) + time.Duration(k.slept.Load()) }, Extend: func(u time.Duration) { k.until.Store(int64(u)) }, Cut: func() { k.cuts.Add(1) },
 	}}
 	go func() { k.ended <- kp.run(ctx); kp.sweeping.Wait() }()
 	t.Cleanup(cancel)

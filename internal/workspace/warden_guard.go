@@ -44,7 +44,7 @@ func (w *warden) guard() {
 				w.pace(tick)
 			}
 		case <-tick.C:
-			if w.deadline > 0 && BootTime() >= w.deadline {
+			if w.overdue(BootTime()) {
 				w.kill(CauseDeadline)
 				return
 			}
@@ -55,6 +55,10 @@ func (w *warden) guard() {
 		}
 	}
 }
+
+// overdue reports whether the deadline has passed at an instant of [BootTime], which goes on while the machine sleeps and
+// which nobody sets. Without a deadline no sleep is too long.
+func (w *warden) overdue(now time.Duration) bool { return w.deadline > 0 && now >= w.deadline }
 
 // pace stops the clock of a warden that has nothing to watch: an idle tree costs no wake-ups.
 func (w *warden) pace(t *time.Ticker) {

@@ -59,7 +59,7 @@ steps:
   - {key: done, name: Done, terminal: done}
 `
 
-func newFloor(t *testing.T, db *store.DB) *floor {
+func newFloor(t testing.TB, db *store.DB) *floor {
 	t.Helper()
 	f := &floor{house: newHouse(t, db)}
 	f.node = f.epoch()

@@ -66,33 +66,21 @@ type model struct {
 // Properties 1 and 2 of docs/TESTING.md: whatever happens, with no sweep, a run that nothing holds is claimed; and never
 // do two executions share a session, a task's tree, an assignment or an agent's slot.
 func TestModelOfTheQueue(t *testing.T) {
-	t.Parallel()
-	storetest.Backends(t, func(t *testing.T, b storetest.Backend) {
-		clock := newHand() // the databases are tried side by side
-		db := b.Open(t, &store.Options{Now: clock.Now})
-		f := newFloor(t, db)
+	histories(t, 40, 4, func(rt *rapid.T, own testing.TB, b storetest.Backend) {
+		clock, wakes := newHand(), &listener{}
+		f := newFloor(own, b.Open(own, &store.Options{Now: clock.Now}))
 		f.agent("ann", "account: one\nretry: [5s, 1m]\n")
 		f.agent("bob", "account: one\nparallel: 2\ncooldown: 2s\nretry: [3s, 10s]\n")
 		f.save(modelFlow)
-		wakes := &listener{}
-		f.c = New(Deps{DB: db, Dispatch: wakes}, nil)
-		left := 60
-		if db.Dialect() == "postgres" {
-			left = 6
+		f.c = New(Deps{DB: f.db, Dispatch: wakes}, nil)
+		m := &model{floor: f, rt: rt, clock: clock, wakes: wakes, hands: f.hire(100)}
+		for i := range 3 {
+			v, err := f.c.CreateTask(context.Background(), asClient(), fairlead.NewTask{Title: fmt.Sprint(i), Workflow: []string{"stay", "model"}[i%2]})
+			m.ok(err)
+			m.tasks = append(m.tasks, v.ID)
 		}
-		rapid.Check(t, func(rt *rapid.T) {
-			if left--; left < 0 {
-				return
-			}
-			m := &model{floor: f, rt: rt, clock: clock, wakes: wakes, hands: f.hire(100)}
-			for i := range 3 {
-				v, err := f.c.CreateTask(context.Background(), asClient(), fairlead.NewTask{Title: fmt.Sprint(i), Workflow: []string{"stay", "model"}[i%2]})
-				m.ok(err)
-				m.tasks = append(m.tasks, v.ID)
-			}
-			rt.Repeat(m.actions())
-			m.finish()
-		})
+		rt.Repeat(m.actions())
+		m.finish()
 	})
 }
 

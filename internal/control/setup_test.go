@@ -26,7 +26,7 @@ type house struct {
 
 const ownerSecret = "flt_owner-of-the-test"
 
-func newHouse(t *testing.T, db *store.DB) *house {
+func newHouse(t testing.TB, db *store.DB) *house {
 	t.Helper()
 	h := &house{t: t, db: db, c: New(Deps{DB: db, Dispatch: idle{}}, nil)}
 	h.must(h.c.Setup(t.Context(), SetupOptions{OwnerToken: ownerSecret, Home: "/home/test"}))

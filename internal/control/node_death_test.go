@@ -192,3 +192,29 @@ func TestR10_ManyHeirsTakeOverOnce(t *testing.T) {
 		f.goesOnAt(heirs[0], had)
 	})
 }
+
+// TestR10_ALateHeirChangesNothing: a node looked at what a dead one had left, and was held up. By now the run was taken
+// over, and works elsewhere.
+func TestR10_ALateHeirChangesNothing(t *testing.T) {
+	eachFloor(t, func(t *testing.T, f *floor) {
+		f.task("stay")
+		left := f.claimed().start().Run
+		left = f.run(left.ID)
+		dead := f.node
+		f.node = f.epoch()
+		f.must(f.c.bury(t.Context(), dead.ID, dead.Epoch))
+		f.must(f.c.Recover(t.Context(), f.node))
+		j := f.claimed().start()
+		before := f.run(j.Run.ID)
+		if before.ID != left.ID {
+			t.Fatalf("claimed run %s, want the one that was left", before.ID)
+		}
+		f.must(f.c.takeOver(t.Context(), f.node, left))
+		if after := f.run(j.Run.ID); after != before {
+			t.Errorf("the late takeover made run %+v of %+v", after, before)
+		}
+		j.done()
+		f.must(f.c.takeOver(t.Context(), f.node, left))
+		f.status(j.Run.ID, fairlead.RunSucceeded)
+	})
+}

@@ -103,6 +103,16 @@ var mutants = []mutant{
 		pkg: "internal/store", test: "TestConformance",
 	},
 	{
+		name: "timers trust a clock that stands still in a sleep", file: "internal/control/due.go",
+		old: "min(wait, timerLook))", new: "wait)",
+		pkg: "internal/control", test: "TestClockJumps_TimersAreSeenSoonAfterASleep",
+	},
+	{
+		name: "a late heir takes over what works again", file: "internal/control/recover.go",
+		old: "!r.Status.Live() || r.Fence != left.Fence || r.Epoch != left.Epoch", new: "!r.Status.Live()",
+		pkg: "internal/control", test: "TestR10_ALateHeirChangesNothing",
+	},
+	{
 		name: "an operation id is good for another command", file: "internal/control/work.go",
 		old: "if prev.Fingerprint != w.meta.Fingerprint {", new: "if false {",
 		pkg: "internal/control", test: "TestE4_OneOperationManyTimesAtOnce",

@@ -31,16 +31,17 @@ type size struct {
 	many     int // tasks a server starts with
 	starts   int
 	rounds   int // of baseline and engine, turn and turn about
+	queue    queueSize
 }
 
 var (
 	full = size{
 		bound: bound{warm: time.Second, run: 4 * time.Second}, callers: []int{1, 8, 32}, moved: 512, claims: 300, launches: 400, queued: 1000,
-		tasks: 10_000, pages: 200, many: 100_000, starts: 5, rounds: 4,
+		tasks: 10_000, pages: 200, many: 100_000, starts: 5, rounds: 4, queue: fullQueue,
 	}
 	quick = size{
 		bound: bound{warm: 50 * time.Millisecond, run: 200 * time.Millisecond}, callers: []int{1, 8}, moved: 16, claims: 5, launches: 5, queued: 20,
-		tasks: 250, pages: 3, many: 500, starts: 1, rounds: 1,
+		tasks: 250, pages: 3, many: 500, starts: 1, rounds: 1, queue: quickQueue,
 	}
 )
 
@@ -68,6 +69,10 @@ func scenarios() []scenario {
 		{name: "launch", run: launchLatency},
 		{name: "list", run: listTasks},
 		{name: "start", run: startTime},
+		{name: "enqueue", run: enqueueRuns},
+		{name: "work", run: workOffRuns},
+		{name: "paced", run: pacedRuns},
+		{name: "burst", run: burstOfRuns},
 	}
 }
 

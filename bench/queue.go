@@ -23,6 +23,14 @@ type queue struct {
 	looks   *local.Dispatcher
 	node    control.Node
 	agents  int
+	claims  sync.Mutex // a node claims one run at a time
+}
+
+// claim is what a node does: its looks do not overlap.
+func (q *queue) claim(ctx context.Context) (*control.Claimed, error) {
+	q.claims.Lock()
+	defer q.claims.Unlock()
+	return q.control.Claim(ctx, q.node)
 }
 
 // agentFlow is worked by one agent. A turn leaves the task where it is.
@@ -155,7 +163,7 @@ func (q *queue) workOff(ctx context.Context, workers, n int) error {
 	freed := make(chan struct{}, workers)
 	return inParallel(workers, workers, func(int) error {
 		for {
-			k, err := q.control.Claim(ctx, q.node)
+			k, err := q.claim(ctx)
 			switch {
 			case err != nil:
 				return err

@@ -59,7 +59,7 @@ func (p *pool) look(ctx context.Context, work func(*control.Claimed) error) erro
 		default:
 			return nil // the end of a run looks again
 		}
-		k, err := p.q.control.Claim(ctx, p.q.node)
+		k, err := p.q.claim(ctx)
 		if err != nil || k == nil {
 			<-p.slots
 			return err

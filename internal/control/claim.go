@@ -18,11 +18,15 @@ type Node struct {
 	Labels []string
 }
 
-// claimLook is how many candidates the first look of a claim takes; each further one takes claimGrow times as many, so
-// that a long queue of held runs costs a few looks and a short one only a little.
+// claimLook is how many candidates of each agent the first look of a claim takes; each further one takes claimGrow times as
+// many, so that a long queue of held runs costs a few looks and a short one only a little. No look returns more than
+// claimMost times as many runs as it takes of one agent.
 const (
-	claimLook = 16
+	claimLook = 1
 	claimGrow = 8
+	claimMost = 16
+	// claimTries is how often the first run of the queue is tried without a look: another node may be faster, or hold it.
+	claimTries = 3
 )
 
 // Claim takes the best queued run that is due and that nothing holds, and gives it to the node with everything the work
@@ -53,8 +57,9 @@ func (c *Control) Claim(ctx context.Context, n Node) (*Claimed, error) {
 type claimPass struct {
 	node   Node
 	look   int
-	tried  bool // the best one, without a look
+	tries  int // of the first in the queue, without a look
 	runs   []string
+	steps  []string // that are full
 	agents []string // that this node cannot serve
 	seen   map[string]bool
 }
@@ -74,18 +79,21 @@ func (c *Control) pick(ctx context.Context, p *claimPass) (found *fairlead.Run, 
 	for {
 		var seen int
 		err = c.db.Read(ctx, func(tx *store.ReadTx) error {
-			candidates, err := tx.Candidates(store.CandidateFilter{
-				PerAgent: p.look, Limit: p.look, SkipRuns: p.runs, SkipAgents: p.agents,
-			})
+			f := store.CandidateFilter{
+				PerAgent: p.look, Limit: claimMost * p.look, SkipRuns: p.runs, SkipAgents: p.agents, SkipSteps: p.steps,
+			}
+			// The best one is most often free, and its claim looks at everything again anyway.
+			if p.tries < claimTries {
+				p.tries++
+				if found, err = tx.FirstCandidate(f); err != nil || found != nil {
+					return err
+				}
+			}
+			candidates, err := tx.Candidates(f)
 			if err != nil {
 				return err
 			}
 			seen = len(candidates)
-			// The best one is most often free, and its claim looks at everything again anyway.
-			if seen > 0 && !p.tried {
-				p.tried, found = true, &candidates[0]
-				return nil
-			}
 			found, err = c.firstFree(tx, p, candidates)
 			return err
 		})
@@ -126,16 +134,20 @@ func (c *Control) firstFree(tx *store.ReadTx, p *claimPass, candidates []fairlea
 		if hold == nil {
 			return r, nil
 		}
-		p.pass(r, hold)
+		p.pass(r, row.Workflow, hold)
 	}
 	return nil, nil
 }
 
-// pass goes on to the next candidate. An agent that this node cannot serve is passed with all its runs.
-func (p *claimPass) pass(r *fairlead.Run, hold *fairlead.Hold) {
+// pass goes on to the next candidate. An agent that this node cannot serve is passed with all its runs, and so are the tasks
+// that wait before a full step.
+func (p *claimPass) pass(r *fairlead.Run, workflow string, hold *fairlead.Hold) {
 	p.skip(r.ID)
-	if hold.Kind == fairlead.HoldNodeLabel {
+	switch hold.Kind {
+	case fairlead.HoldNodeLabel:
 		p.agents = append(p.agents, r.Workspace+"/"+r.Agent)
+	case fairlead.HoldWIP:
+		p.steps = append(p.steps, r.Workspace+"/"+workflow+"/"+r.Step)
 	}
 }
 

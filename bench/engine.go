@@ -22,6 +22,9 @@ type engine struct {
 
 var benchOwner = control.Meta{Workspace: "main", Actor: fairlead.Person("owner")}
 
+// benchClient is a program: nothing that it causes is a person's.
+var benchClient = control.Meta{Workspace: "main", Actor: fairlead.Actor{Kind: fairlead.ActorClient, Key: "bench"}}
+
 // openEngine makes a database in dir with the workflow of the moves and n tasks at its step build.
 func openEngine(ctx context.Context, dir string, n int) (*engine, error) {
 	e := &engine{path: filepath.Join(dir, "fairlead.db"), made: map[int]int{}}

@@ -73,6 +73,7 @@ func scenarios() []scenario {
 		{name: "work", run: workOffRuns},
 		{name: "paced", run: pacedRuns},
 		{name: "burst", run: burstOfRuns},
+		{name: "flat", run: flatClaims},
 	}
 }
 

@@ -67,7 +67,7 @@ func TestRoundTripsToPostgres(t *testing.T) {
 			return err
 		}},
 		{"finish", 7, func() error { j = &job{Claimed: f.hands.launched[0], f: f}; j.start(); j.done(); return nil }},
-		{"claim nothing", 1, func() error { f.nothing(); return nil }},
+		{"claim nothing", 2, func() error { f.nothing(); return nil }},
 		{"move", 4, func() error {
 			_, err := f.c.Move(ctx, owner(), task.ID, fairlead.MoveBody{Step: "other"})
 			return err

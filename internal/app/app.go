@@ -83,7 +83,7 @@ func New(ctx context.Context, cfg *config.Config, o *Options) (a *App, err error
 	if a.dispatch, err = a.dispatcher(ctx); err != nil {
 		return nil, err
 	}
-	a.control = control.New(control.Deps{DB: a.db, Dispatch: a.dispatch, Log: a.log}, nil)
+	a.control = control.New(control.Deps{DB: a.db, Dispatch: a.dispatch, Log: a.log}, &control.Options{Prices: prices(cfg.Prices)})
 	a.launcher = workspace.NewLauncher(a.home.mark, nil)
 	if err := a.agents(); err != nil {
 		return nil, err

@@ -97,6 +97,7 @@ var bans = []ban{
 	{pkg: "github.com/alecthomas/kong", except: []string{"internal/cli", "cmd/fairlead"}, why: "the command line lives in internal/cli"},
 	{pkg: "cel.dev/cel-go", except: []string{"internal/workflow", "internal/engine"}, why: "guards are compiled with their workflow"},
 	{pkg: "go.starlark.net", except: []string{"internal/program", "internal/app"}, why: "definitions are evaluated in internal/program/star"},
+	{pkg: "charm.land/catwalk/", except: []string{"internal/app"}, why: "prices are put together in internal/app"},
 	{pkg: "github.com/prometheus/client_golang", except: []string{"internal/telemetry", "internal/app"}, why: "metrics live in internal/telemetry"},
 }
 

@@ -26,6 +26,8 @@ type Config struct {
 	Retain   Retain        // how long what has ended is kept
 	Token    string        // of a client, for commands that talk to a server
 	URL      string        // server that commands talk to
+	// Prices are what models cost, by their names, in place of what the list in the program says.
+	Prices map[string]fairlead.Price
 
 	values []Value
 }
@@ -167,6 +169,11 @@ func settings(userDir string) []setting {
 		{"retain_operations", "days in which a command sent again under its operation id is recognised, at least 2; 0 is for ever", text("30"),
 			days(2, func(c *Config) *time.Duration { return &c.Retain.Operations })},
 		{"retain_wire", "days that the raw output of agents is kept on this node; 0 keeps it for ever", text("14"), days(0, func(c *Config) *time.Duration { return &c.Retain.Wire })},
+		{"prices", "dollars per million tokens by model, as {\"name\": {\"input\": 2.50, \"output\": 10}}; cache_read and cache_write default to input", text(""),
+			func(c *Config, v string) (err error) {
+				c.Prices, err = parsePrices(v)
+				return err
+			}},
 		{"url", "server that commands talk to", func(c *Config) string { return "http://" + c.Addr }, func(c *Config, v string) error {
 			c.URL = strings.TrimRight(v, "/")
 			return checkURL(v)

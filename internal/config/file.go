@@ -70,6 +70,13 @@ func take(out map[string]located, path string, known []string, e *ast.MappingVal
 		return bad(path, line, "the setting "+key+" stands here twice")
 	}
 	value, ok := scalar(e.Value)
+	if key == "prices" {
+		var err error
+		if value, err = priceText(path, e.Value); err != nil {
+			return err
+		}
+		ok = true
+	}
 	if !ok {
 		return bad(path, line, "the value of "+key+" must be a text, a number, true or false, or a list of texts")
 	}

@@ -31,8 +31,20 @@ type Price struct {
 	CacheWrite int64 `json:"cache_write,omitempty"`
 }
 
+// The kinds of events about budgets. Each carries the budget's id, scope, ref, meter, limit, spent, unpriced, action,
+// period and generation.
+const (
+	EventBudgetSet     EventKind = "budget.set"     // made, or given other settings
+	EventBudgetAlert   EventKind = "budget.alert"   // a threshold was crossed: threshold and percent, both in percent
+	EventBudgetReached EventKind = "budget.reached" // the limit is used up
+	EventBudgetRaised  EventKind = "budget.raised"
+	EventBudgetPeriod  EventKind = "budget.period" // the next period began
+	EventBudgetDeleted EventKind = "budget.deleted"
+)
+
 // Options of a budget request, in their order.
 const (
+	OptionRetry = "retry" // of a failure that people had to mend: the work goes on
 	OptionRaise = "raise" // by the amount in Text, or by the budget's own limit
 	OptionStop  = "stop"  // nothing more is spent until the period ends or somebody raises the limit
 )

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/fairlead/fairlead"
 )
@@ -14,6 +15,11 @@ func (c *Client) SetBudget(ctx context.Context, in fairlead.BudgetBody) (fairlea
 // RaiseBudget raises a limit: what it stopped goes on.
 func (c *Client) RaiseBudget(ctx context.Context, id string, in fairlead.RaiseBody) (fairlead.BudgetView, error) {
 	return post[fairlead.BudgetView](ctx, c, path("budgets", id, "raise"), in, in.Op)
+}
+
+// DeleteBudget takes a limit away: what it stopped goes on.
+func (c *Client) DeleteBudget(ctx context.Context, id string, in fairlead.OpBody) (fairlead.BudgetView, error) {
+	return write[fairlead.BudgetView](ctx, c, http.MethodDelete, path("budgets", id), nil, nil, in.Op)
 }
 
 // ListBudgets returns the budgets with where they stand.

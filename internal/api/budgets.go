@@ -11,6 +11,7 @@ import (
 type Budgets interface {
 	SetBudget(ctx context.Context, m control.Meta, in fairlead.BudgetBody) (fairlead.BudgetView, error)
 	RaiseBudget(ctx context.Context, m control.Meta, id string, in fairlead.RaiseBody) (fairlead.BudgetView, error)
+	DeleteBudget(ctx context.Context, m control.Meta, id string) (fairlead.BudgetView, error)
 	ListBudgets(ctx context.Context, workspace string) ([]fairlead.BudgetView, error)
 	ListUsage(ctx context.Context, workspace, from, to string) ([]fairlead.UsageView, error)
 }
@@ -21,6 +22,7 @@ func (s *Server) budgetRoutes() {
 	route(a, get, prefix+"/budgets", "list-budgets", "List budgets", 200, s.listBudgets)
 	route(a, post, prefix+"/budgets", "set-budget", "Set a budget", 200, s.setBudget)
 	route(a, post, prefix+"/budgets/{id}/raise", "raise-budget", "Raise a budget: its work goes on", 200, s.raiseBudget)
+	route(a, remove, prefix+"/budgets/{id}", "delete-budget", "Delete a budget: its work goes on", 200, s.deleteBudget)
 	route(a, get, prefix+"/usage", "list-usage", "List what runs used", 200, s.listUsage)
 }
 
@@ -53,6 +55,20 @@ func (s *Server) raiseBudget(ctx context.Context, in *onID[fairlead.RaiseBody]) 
 		return nil, err
 	}
 	return budget(s.Budgets.RaiseBudget(ctx, m, in.ID.ID, in.Body))
+}
+
+type budgetInput struct {
+	Write
+	ID
+	Body *fairlead.OpBody
+}
+
+func (s *Server) deleteBudget(ctx context.Context, in *budgetInput) (*object[fairlead.BudgetView], error) {
+	m, err := in.meta(ctx, opOf(in.Body).Op)
+	if err != nil {
+		return nil, err
+	}
+	return budget(s.Budgets.DeleteBudget(ctx, m, in.ID.ID))
 }
 
 type usageInput struct {

@@ -196,6 +196,8 @@ func callRest(ctx context.Context, c *client.Client, note func(string, error)) {
 	note("SetBudget", err)
 	_, err = c.RaiseBudget(ctx, "bud_1", fairlead.RaiseBody{By: "5"})
 	note("RaiseBudget", err)
+	_, err = c.DeleteBudget(ctx, "bud_1", fairlead.OpBody{})
+	note("DeleteBudget", err)
 	_, err = c.ListUsage(ctx, "", "")
 	note("ListUsage", err)
 	note("Ready", c.Ready(ctx))

@@ -79,6 +79,7 @@ var wire = []struct {
 	{"GET", "/api/v1/budgets", "", 200, ""},
 	{"POST", "/api/v1/budgets", `{"scope":"workspace","meter":"money","limit":"5","period":"day"}`, 200, "SetBudget"},
 	{"POST", "/api/v1/budgets/bud_1/raise", `{"by":"5"}`, 200, "RaiseBudget"},
+	{"DELETE", "/api/v1/budgets/bud_1", ``, 200, "DeleteBudget"},
 	{"GET", "/api/v1/usage", "", 200, ""},
 	{"GET", "/api/v1/nodes", "", 200, ""},
 	{"GET", "/openapi.json", "", 200, ""},

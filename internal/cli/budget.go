@@ -10,9 +10,10 @@ import (
 )
 
 type budgetCmd struct {
-	List  budgetList  `cmd:"" default:"1" help:"List budgets and where they stand."`
-	Set   budgetSet   `cmd:"" help:"Set a limit, or change the one of the same scope, meter and period."`
-	Raise budgetRaise `cmd:"" help:"Raise a limit: what it stopped goes on."`
+	List   budgetList   `cmd:"" default:"1" help:"List budgets and where they stand."`
+	Set    budgetSet    `cmd:"" help:"Set a limit, or change the one of the same scope, meter and period."`
+	Raise  budgetRaise  `cmd:"" help:"Raise a limit: what it stopped goes on."`
+	Delete budgetDelete `cmd:"" help:"Delete a limit: what it stopped goes on."`
 }
 
 type budgetList struct{}
@@ -88,6 +89,19 @@ func (c *budgetRaise) Run(e *env) error {
 		return err
 	}
 	return e.budget(cl.RaiseBudget(e.ctx, c.ID, fairlead.RaiseBody{By: c.By, To: c.To, Op: fairlead.OpID(c.Op)}))
+}
+
+type budgetDelete struct {
+	ID string `arg:"" help:"Id of the budget."`
+	Op string `help:"Operation id."`
+}
+
+func (c *budgetDelete) Run(e *env) error {
+	cl, err := e.client()
+	if err != nil {
+		return err
+	}
+	return e.budget(cl.DeleteBudget(e.ctx, c.ID, fairlead.OpBody{Op: fairlead.OpID(c.Op)}))
 }
 
 // budget shows the budget that a command returned.

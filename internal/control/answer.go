@@ -177,6 +177,9 @@ func (w *work) wakeAsker(q *fairlead.Request) error {
 	if err != nil || a.State == fairlead.AssignmentEnded {
 		return err
 	}
+	if over, err := w.gaveUp(q, a); over || err != nil {
+		return err
+	}
 	more, err := w.hasOpenQuestion(a.ID)
 	if err != nil || more {
 		return err

@@ -32,6 +32,7 @@ func (w *work) alert(b *store.Budget, a policy.Alert) error {
 	w.emit(fairlead.Event{
 		Kind: fairlead.EventNoticeAdded, Task: b.Task, Actor: fairlead.Engine(), Data: marshal(map[string]any{"id": n.ID, "kind": n.Kind, "text": n.Text}),
 	})
+	w.crossed(b, a)
 	tasks, err := w.alerted(b)
 	if err != nil {
 		return err

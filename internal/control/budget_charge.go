@@ -106,10 +106,15 @@ func (w *work) charge(r *fairlead.Run, s policy.Spend) error {
 		if f.Budgets[i].Meter == policy.MeterMoney {
 			unpriced = s.Unpriced
 		}
-		b, err := w.tx.ChargeBudget(id, min(s.Of(f.Budgets[i].Meter), maxCharge), unpriced)
+		amount := min(s.Of(f.Budgets[i].Meter), maxCharge)
+		b, err := w.tx.ChargeBudget(id, amount, unpriced)
+		if fairlead.IsCode(err, fairlead.CodeNotFound) {
+			continue // deleted since the facts were read
+		}
 		if err != nil {
 			return err
 		}
+		w.charged(&b, amount)
 		if err := w.weighBudget(&b); err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ func (w *work) budgetPeriod(t fairlead.Timer) error {
 	if err := w.tx.SaveBudget(b); err != nil {
 		return err
 	}
+	w.budgetEvent(fairlead.EventBudgetPeriod, b, nil)
 	if err := w.nextPeriod(b); err != nil {
 		return err
 	}

@@ -20,16 +20,8 @@ func (c *Control) RaiseBudget(ctx context.Context, m Meta, id string, body fairl
 		Budget string
 		Body   fairlead.RaiseBody
 	}{id, body}}
-	// What a budget is about never changes, so its task can be looked up before the lock.
-	err := c.db.Read(ctx, func(tx *storeReadTx) error {
-		b, err := tx.LoadBudget(id)
-		if fairlead.IsCode(err, fairlead.CodeNotFound) || err == nil && b.Workspace != m.Workspace {
-			return noSuchBudget()
-		}
-		cmd.task = b.Task
-		return err
-	})
-	if err != nil {
+	var err error
+	if cmd.task, err = c.budgetTask(ctx, m.Workspace, id); err != nil {
 		return fairlead.BudgetView{}, c.refused(ctx, m, cmd, err)
 	}
 	return do(ctx, c, m, cmd, func(w *work) (fairlead.BudgetView, error) {
@@ -84,6 +76,7 @@ func (w *work) raise(b *store.Budget, limit int64, answering string) (*store.Bud
 	if err := w.tx.SaveBudget(b); err != nil {
 		return nil, err
 	}
+	w.limited(fairlead.EventBudgetRaised, b)
 	return b, w.releaseBudget(b)
 }
 
@@ -96,6 +89,11 @@ func (w *work) releaseBudget(b *store.Budget) error {
 	if c := policy.CheckBudgets(policy.CheckClaim, []*policy.Standing{b.Standing()}); c.Hold {
 		return nil
 	}
+	return w.letGo(b, budgetName(b)+" stands at "+b.Standing().Text()+" now.")
+}
+
+// letGo tells the tasks of all runs that a budget stopped that they go on, and nodes to look at what it held.
+func (w *work) letGo(b *store.Budget, text string) error {
 	waiters, err := w.tx.ReleaseBudgetWaiters(b.ID)
 	if err != nil {
 		return err
@@ -106,7 +104,7 @@ func (w *work) releaseBudget(b *store.Budget) error {
 			continue
 		}
 		last = waiter.Task
-		payload := budgetRelease{Budget: b.ID, By: w.meta.Actor, Text: budgetName(b) + " stands at " + b.Standing().Text() + " now."}
+		payload := budgetRelease{Budget: b.ID, By: w.meta.Actor, Text: text}
 		if err := w.post(waiter.Task, w.derivedOp("budget", b.ID, waiter.Task), fairlead.OutboxBudget, payload); err != nil {
 			return err
 		}

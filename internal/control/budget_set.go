@@ -134,6 +134,7 @@ func (w *work) makeBudget(b policy.Budget, task string) (*store.Budget, error) {
 	if ok, err := w.tx.InsertBudget(row); err != nil || !ok {
 		return nil, err
 	}
+	w.limited(fairlead.EventBudgetSet, row)
 	if err := w.nextPeriod(row); err != nil {
 		return nil, err
 	}
@@ -174,5 +175,6 @@ func (w *work) changeBudget(row *store.Budget, b policy.Budget) error {
 	if err := w.tx.SaveBudget(row); err != nil {
 		return err
 	}
+	w.limited(fairlead.EventBudgetSet, row)
 	return w.releaseBudget(row)
 }

@@ -60,6 +60,15 @@ func (w *work) stopByBudget(r *fairlead.Run) (bool, error) {
 	return told, nil
 }
 
+// stoppedByBudget is stopByBudget at a turn's end, when a budget that stopped it may be gone.
+func (w *work) stoppedByBudget(r *fairlead.Run) (bool, error) {
+	if stopped, err := w.stopByBudget(r); stopped || err != nil {
+		return stopped, err
+	}
+	waits, err := w.tx.BudgetWaits(r.ID)
+	return len(waits) > 0, err
+}
+
 // stops reports whether a budget stops live work.
 func stops(b *store.Budget) bool {
 	return len(policy.CheckBudgets(policy.CheckCall, []*policy.Standing{b.Standing()}).Stops) > 0

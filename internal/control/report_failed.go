@@ -28,6 +28,9 @@ func (w *work) failed(t *turn) error {
 		rung-- // a person's message ended the back-off: the run returns to its rung
 	}
 	verdict := policy.Judge(f, rung, ladder, spread)
+	if verdict.Treatment == policy.TreatPark {
+		return w.parkFailed(t, verdict)
+	}
 	t.fail()
 	data := failureData(&f)
 	data["attempt"], data["counted"], data["treatment"] = t.run.Attempt, verdict.Attempt, verdict.Treatment

@@ -155,7 +155,7 @@ func (w *work) judged(t *turn) error {
 		return err
 	}
 	if !completed {
-		stopped, err := w.stopByBudget(t.run)
+		stopped, err := w.stoppedByBudget(t.run)
 		if err != nil {
 			return err
 		}

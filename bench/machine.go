@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -54,4 +57,31 @@ func engineRatio(ctx context.Context, b *bench, _ place) error {
 		}
 	}
 	return nil
+}
+
+// times are processor time since the machine started, in seconds: spent on anything, and there at all.
+type times struct{ busy, all float64 }
+
+// machineTime reads the first line of /proc/stat: user, nice, system, idle, iowait and so on, in hundredths of a second.
+func machineTime() (t times, err error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return t, err
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	const idle, wait, guest = 3, 4, 8 // a guest's time is in the user's already
+	for i, field := range strings.Fields(line)[1:] {
+		n, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			return t, fmt.Errorf("read /proc/stat: %w", err)
+		}
+		if i >= guest {
+			break
+		}
+		t.all += n / 100
+		if i != idle && i != wait {
+			t.busy += n / 100
+		}
+	}
+	return t, nil
 }

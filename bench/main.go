@@ -20,7 +20,10 @@ const limit = 20 * time.Minute
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithTimeout(ctx, limit)
-	err := run(ctx, os.Args[1:], os.Stdout)
+	acted, err := actAsNode(ctx)
+	if !acted {
+		err = run(ctx, os.Args[1:], os.Stdout)
+	}
 	cancel()
 	stop()
 	if err != nil {

@@ -159,17 +159,32 @@ func (q *queue) turn(ctx context.Context, k *control.Claimed) error {
 // workOff claims and completes until n runs are done, by several workers. A worker that misses while others are busy looks
 // again when one of them is done: the queue is empty only when nobody is.
 func (q *queue) workOff(ctx context.Context, workers, n int) error {
+	_, err := q.work(ctx, workers, func(done int64) (bool, error) { return done >= int64(n), nil })
+	return err
+}
+
+// drain does so until no run is queued, whoever has done them, and returns how many it did.
+func (q *queue) drain(ctx context.Context, workers int) (int64, error) {
+	return q.work(ctx, workers, func(int64) (bool, error) {
+		queued, err := q.control.ListRuns(ctx, benchOwner.Workspace, control.RunQuery{Status: string(fairlead.RunQueued), Limit: 1})
+		return err == nil && len(queued.Items) == 0, err
+	})
+}
+
+// work claims and completes; empty says, after a miss, whether that was all.
+func (q *queue) work(ctx context.Context, workers int, empty func(done int64) (bool, error)) (int64, error) {
 	var done atomic.Int64
 	freed := make(chan struct{}, workers)
-	return inParallel(workers, workers, func(int) error {
+	err := inParallel(workers, workers, func(int) error {
 		for {
 			k, err := q.claim(ctx)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case k == nil && done.Load() >= int64(n):
-				return nil
-			case k == nil:
+			}
+			if k == nil {
+				if all, err := empty(done.Load()); err != nil || all {
+					return err
+				}
 				select {
 				case <-freed:
 				case <-time.After(5 * time.Millisecond): // another node works too
@@ -188,4 +203,5 @@ func (q *queue) workOff(ctx context.Context, workers, n int) error {
 			}
 		}
 	})
+	return done.Load(), err
 }

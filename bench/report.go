@@ -78,6 +78,9 @@ func (r *Report) add(out io.Writer, res Result) {
 	res.weigh()
 	r.Results = append(r.Results, res)
 	fmt.Fprintf(out, "  %-44s %s\n", title(&res), figures(&res))
+	if res.Note != "" {
+		fmt.Fprintf(out, "      %s\n", res.Note)
+	}
 }
 
 func title(r *Result) string {
@@ -103,7 +106,11 @@ func figures(r *Result) string {
 	if r.Load.CPU > 0 {
 		cpu = fmt.Sprintf(", server's CPU %.2f ms each", r.Load.CPU)
 	}
-	return fmt.Sprintf("%sp50 %.2f ms, p99 %.2f ms%s", rate, r.Load.P50, r.Load.P99, cpu)
+	var spread string
+	if r.Load.P50 > 0 {
+		spread = fmt.Sprintf("p50 %.2f ms, p99 %.2f ms", r.Load.P50, r.Load.P99)
+	}
+	return strings.TrimSuffix(rate+spread, ", ") + cpu
 }
 
 func goals(r *Result) string {

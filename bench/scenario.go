@@ -73,6 +73,8 @@ func scenarios() []scenario {
 		{name: "work", run: workOffRuns},
 		{name: "paced", run: pacedRuns},
 		{name: "burst", run: burstOfRuns},
+		{name: "peers", run: measurePeers},
+		{name: "nodes", run: workOnNodes},
 		{name: "flat", run: flatClaims},
 	}
 }

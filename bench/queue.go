@@ -23,13 +23,9 @@ type queue struct {
 	looks   *local.Dispatcher
 	node    control.Node
 	agents  int
-	claims  sync.Mutex // a node claims one run at a time
 }
 
-// claim is what a node does: its looks do not overlap.
 func (q *queue) claim(ctx context.Context) (*control.Claimed, error) {
-	q.claims.Lock()
-	defer q.claims.Unlock()
 	return q.control.Claim(ctx, q.node)
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/control/catalog"
@@ -25,8 +27,9 @@ const (
 	claimLook = 1
 	claimGrow = 8
 	claimMost = 16
-	// claimTries is how often the first run of the queue is tried without a look: another node may be faster, or hold it.
-	claimTries = 3
+	// claimTries is how often the first runs of the queue are tried without a look: another node may be faster, or something
+	// hold them.
+	claimTries = 2
 )
 
 // Claim takes the best queued run that is due and that nothing holds, and gives it to the node with everything the work
@@ -36,13 +39,14 @@ func (c *Control) Claim(ctx context.Context, n Node) (*Claimed, error) {
 	if c.skewed.Load() {
 		return nil, nil
 	}
-	pass := claimPass{node: n, look: claimLook}
+	pass := newPass(n)
 	for {
-		run, err := c.pick(ctx, &pass)
+		run, leave, err := c.claiming.pick(&pass, func() (*fairlead.Run, error) { return c.pick(ctx, &pass) })
 		if err != nil || run == nil {
 			return nil, err
 		}
 		claimed, err := c.take(ctx, n, run)
+		leave()
 		if err != nil && !isMiss(err) {
 			return nil, fmt.Errorf("claim run: %w", err)
 		}
@@ -57,12 +61,16 @@ func (c *Control) Claim(ctx context.Context, n Node) (*Claimed, error) {
 type claimPass struct {
 	node   Node
 	look   int
-	tries  int // of the first in the queue, without a look
+	tries  int            // of the first in the queue, without a look
+	first  []fairlead.Run // those that are left of the last try
 	runs   []string
 	steps  []string // that are full
 	agents []string // that this node cannot serve
+	others []string // agents of whom other calls are claiming a run
 	seen   map[string]bool
 }
+
+func newPass(n Node) claimPass { return claimPass{node: n, look: claimLook} }
 
 func (p *claimPass) skip(run string) {
 	if p.seen == nil {
@@ -74,22 +82,43 @@ func (p *claimPass) skip(run string) {
 	}
 }
 
+// next takes one of the first runs of the queue: the best one, and after a miss any other: whoever was faster is after the
+// second best, too. Those of an agent that was missed are left alone.
+func (p *claimPass) next() *fairlead.Run {
+	p.first = slices.DeleteFunc(p.first, func(r fairlead.Run) bool { return slices.Contains(p.others, agentKey(&r)) })
+	if len(p.first) == 0 {
+		return nil
+	}
+	i := 0
+	if len(p.runs) > 0 {
+		i = rand.IntN(len(p.first)) //nolint:gosec // to get out of each other's way
+	}
+	run := p.first[i]
+	p.first = slices.DeleteFunc(p.first, func(r fairlead.Run) bool { return agentKey(&r) == agentKey(&run) })
+	return &run
+}
+
+func (p *claimPass) filter() store.CandidateFilter {
+	return store.CandidateFilter{PerAgent: p.look, Limit: claimMost * p.look, SkipRuns: p.runs, SkipSteps: p.steps, SkipAgents: slices.Concat(p.agents, p.others)}
+}
+
 // pick returns a run that looks claimable, without a lock; nil = there is none.
 func (c *Control) pick(ctx context.Context, p *claimPass) (found *fairlead.Run, err error) {
 	for {
+		if found = p.next(); found != nil {
+			return found, nil
+		}
 		var seen int
 		err = c.db.Read(ctx, func(tx *store.ReadTx) error {
-			f := store.CandidateFilter{
-				PerAgent: p.look, Limit: claimMost * p.look, SkipRuns: p.runs, SkipAgents: p.agents, SkipSteps: p.steps,
-			}
-			// The best one is most often free, and its claim looks at everything again anyway.
+			// The first ones are most often free, and a claim looks at everything again anyway.
 			if p.tries < claimTries {
 				p.tries++
-				if found, err = tx.FirstCandidate(f); err != nil || found != nil {
+				if p.first, err = tx.FirstCandidates(p.filter()); err != nil || len(p.first) > 0 {
+					seen = len(p.first)
 					return err
 				}
 			}
-			candidates, err := tx.Candidates(f)
+			candidates, err := tx.Candidates(p.filter())
 			if err != nil {
 				return err
 			}
@@ -100,7 +129,9 @@ func (c *Control) pick(ctx context.Context, p *claimPass) (found *fairlead.Run, 
 		if err != nil || found != nil || seen == 0 {
 			return found, err
 		}
-		p.look *= claimGrow
+		if len(p.first) == 0 {
+			p.look *= claimGrow
+		}
 	}
 }
 
@@ -145,7 +176,7 @@ func (p *claimPass) pass(r *fairlead.Run, workflow string, hold *fairlead.Hold) 
 	p.skip(r.ID)
 	switch hold.Kind {
 	case fairlead.HoldNodeLabel:
-		p.agents = append(p.agents, r.Workspace+"/"+r.Agent)
+		p.agents = append(p.agents, agentKey(r))
 	case fairlead.HoldWIP:
 		p.steps = append(p.steps, r.Workspace+"/"+workflow+"/"+r.Step)
 	}

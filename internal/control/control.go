@@ -41,11 +41,12 @@ type Control struct {
 	// Reader answers every question; its methods are Control's own.
 	*read.Reader
 
-	catalog *catalog.Catalog
-	worker  localWorker
-	skewed  atomic.Bool  // this node's clock is off: it claims nothing and fires nothing
-	deaths  atomic.Int64 // epochs declared dead here
-	prices  map[string]fairlead.Price
+	catalog  *catalog.Catalog
+	worker   localWorker
+	skewed   atomic.Bool // this node's clock is off: it claims nothing and fires nothing
+	claiming claiming
+	deaths   atomic.Int64 // epochs declared dead here
+	prices   map[string]fairlead.Price
 }
 
 // New makes a Control over a database.

@@ -38,12 +38,12 @@ const works = `a.paused = 0
 
 var (
 	// The first runs of the queue, whoever's they are.
-	stmtFirst = define("first_candidate", `
+	stmtFirst = define("first_candidates", `
 SELECT `+qualified("q", runColumns)+` FROM (
   SELECT f.id AS id FROM runs f WHERE f.status = 'queued' AND f.due = 1 ORDER BY f.priority DESC, f.requested_at, f.id LIMIT ?4) h
 CROSS JOIN runs q CROSS JOIN agents a CROSS JOIN tasks t
 WHERE q.id = h.id AND q.status = 'queued' AND q.due = 1 AND a.workspace = q.workspace AND a.key = q.agent AND `+works+free+`
-ORDER BY q.priority DESC, q.requested_at, q.id LIMIT 1`)
+ORDER BY q.priority DESC, q.requested_at, q.id LIMIT ?5`)
 
 	// One index probe for each agent that may work, however long its queue is.
 	stmtCandidates = define("candidates", `
@@ -54,10 +54,11 @@ WHERE `+works+`
 ORDER BY r.priority DESC, r.requested_at, r.id LIMIT ?5`)
 )
 
-// FirstCandidate returns the best run that may be claimed if it is among the first of the queue; nil says nothing of those behind.
+// FirstCandidates returns the best runs that may be claimed among the first of the queue; none says nothing of those behind.
 // Like Candidates it takes no lock; of the filter only what is to be skipped counts.
-func (r *ReadTx) FirstCandidate(f CandidateFilter) (*fairlead.Run, error) {
-	return maybe(r, stmtFirst, scanRun, listArg(f.SkipRuns), listArg(f.SkipAgents), listArg(f.SkipSteps), headLength+len(f.SkipRuns))
+func (r *ReadTx) FirstCandidates(f CandidateFilter) ([]fairlead.Run, error) {
+	return all(r, stmtFirst, scanRun, listArg(f.SkipRuns), listArg(f.SkipAgents), listArg(f.SkipSteps),
+		headLength+len(f.SkipRuns), positive(int64(f.Limit), 16))
 }
 
 // Candidates returns queued, due runs of agents that are not paused and have a free slot and no standing hold, best first.

@@ -17,7 +17,7 @@ func TestIndexNotScan(t *testing.T) {
 	b.wantCodes(b.batch(put("a")), "")
 	// Small tables, and statements of retention.
 	allowed := []string{
-		"agents", "agents_lock", "candidates a", "first_candidate h", "workspaces", "tokens", "nodes n", "nodes_live n", "nodes_bury", "nodes_of_home_bury", "beats_forget", "standing_task k", "task_ancestors u", "task_ancestors up", "standing_task kin", "runs_spent_task kin", "runs_spent_task k", "usage_spent_task kin", "usage_spent_task k", "stats_runs", "stats_rest", "node_insert", "tables", "op_prune", "wake_key_prune",
+		"agents", "agents_lock", "candidates a", "first_candidates h", "workspaces", "tokens", "nodes n", "nodes_live n", "nodes_bury", "nodes_of_home_bury", "beats_forget", "standing_task k", "task_ancestors u", "task_ancestors up", "standing_task kin", "runs_spent_task kin", "runs_spent_task k", "usage_spent_task kin", "usage_spent_task k", "stats_runs", "stats_rest", "node_insert", "tables", "op_prune", "wake_key_prune",
 		"outbox_prune", "event_prune", "tokens_home", "sessions_reset",
 	}
 	for _, st := range statements {

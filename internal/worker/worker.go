@@ -168,18 +168,41 @@ func (w *Worker) Look(ctx context.Context) error {
 	for _, run := range stopping {
 		w.Stop(run)
 	}
-	for w.Reserve() {
-		c, err := w.Queue.Claim(ctx, w.node)
-		if err != nil || c == nil {
-			w.Release()
-			return err
-		}
-		if w.Claimed != nil {
-			w.Claimed(c.Run.ClaimedAt.Sub(c.Run.DueAt))
-		}
-		w.Launch(c)
+	// Where there is one there are often more: a claim mostly waits for its commit, and several share one.
+	if more, err := w.claim(ctx); !more {
+		return err
 	}
-	return nil
+	errs := make([]error, claimers)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() {
+			for more := true; more; {
+				more, errs[i] = w.claim(ctx)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// claimers is how many runs are claimed at once, when there are several.
+const claimers = 4
+
+// claim claims a run and launches its agent; more is false when there was none, or no slot for it.
+func (w *Worker) claim(ctx context.Context) (more bool, err error) {
+	if !w.Reserve() {
+		return false, nil
+	}
+	c, err := w.Queue.Claim(ctx, w.node)
+	if err != nil || c == nil {
+		w.Release()
+		return false, err
+	}
+	if w.Claimed != nil {
+		w.Claimed(c.Run.ClaimedAt.Sub(c.Run.DueAt))
+	}
+	w.Launch(c)
+	return true, nil
 }
 
 // Close stops claiming, waits for live runs until ctx ends, then ends their agents and hands the runs back. It returns

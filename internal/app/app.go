@@ -83,7 +83,9 @@ func New(ctx context.Context, cfg *config.Config, o *Options) (a *App, err error
 	if a.dispatch, err = a.dispatcher(ctx); err != nil {
 		return nil, err
 	}
-	a.control = control.New(control.Deps{DB: a.db, Dispatch: a.dispatch, Log: a.log}, &control.Options{Prices: prices(cfg.Prices)})
+	a.control = control.New(control.Deps{DB: a.db, Dispatch: a.dispatch, Log: a.log}, &control.Options{
+		Prices: prices(cfg.Prices), DeliverByJobs: a.db.Dialect() != sqlite,
+	})
 	a.launcher = workspace.NewLauncher(a.home.mark, nil)
 	if err := a.agents(); err != nil {
 		return nil, err
@@ -135,7 +137,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 	defer stop()
 	group, serving := errgroup.WithContext(serving)
 	a.serve(serving, group, seat)
-	if err := a.dispatch.Start(serving, seat.look, nil); err != nil {
+	if err := a.dispatch.Start(serving, seat.look, map[string]dispatch.Job{control.JobDeliver: a.control.Deliver}); err != nil {
 		return err
 	}
 	if a.opts.Ready != nil {

@@ -29,6 +29,9 @@ type Options struct {
 	// Prices says what models cost, by their names, where the provider does not tell. A model without a price is shown as
 	// unpriced, never as free.
 	Prices map[string]fairlead.Price
+	// DeliverByJobs adds a job [JobDeliver] to each command that leaves something for another task, for dispatchers whose
+	// jobs outlive their node; whoever starts the dispatcher gives it [Control.Deliver].
+	DeliverByJobs bool
 }
 
 // Control carries out commands. It is safe for concurrent use.
@@ -47,6 +50,8 @@ type Control struct {
 	claiming claiming
 	deaths   atomic.Int64 // epochs declared dead here
 	prices   map[string]fairlead.Price
+
+	deliverByJobs bool
 }
 
 // New makes a Control over a database.
@@ -61,7 +66,7 @@ func New(d Deps, o *Options) *Control {
 		c.random = &lockedReader{r: o.Random}
 	}
 	if o != nil {
-		c.prices = o.Prices
+		c.prices, c.deliverByJobs = o.Prices, o.DeliverByJobs
 	}
 	return c
 }

@@ -173,7 +173,7 @@ func (c *Control) deliverOnce(ctx context.Context, workspace, task string) (next
 			return err
 		}
 		next = w.deliver
-		return nil
+		return w.handOver()
 	})
 	return next, err
 }

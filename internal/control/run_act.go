@@ -24,7 +24,7 @@ func (c *Control) act(ctx context.Context, m Meta, fn func(w *work) error) error
 			return err
 		}
 		pending = w.deliver
-		return nil
+		return w.handOver()
 	})
 	if err != nil {
 		return err

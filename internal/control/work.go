@@ -199,6 +199,9 @@ func do[R any](ctx context.Context, c *Control, m Meta, cmd command, fn func(w *
 			return err
 		}
 		pending = w.deliver
+		if err := w.handOver(); err != nil {
+			return err
+		}
 		return tx.PutResult(m.Workspace, m.Actor.OpScope(), m.Op, 0, marshal(result))
 	})
 	if err != nil {

@@ -38,6 +38,10 @@ func run() int {
 		Serve: func(ctx context.Context, cfg *config.Config, p *cli.Process) error {
 			return app.Serve(ctx, cfg, p.Stdout, p.Stderr)
 		},
+		Backup: func(ctx context.Context, cfg *config.Config, file string) error {
+			return app.Backup(ctx, cfg, file)
+		},
+		Restored: func(ctx context.Context, cfg *config.Config) error { return app.Restored(ctx, cfg) },
 		Demo: func(ctx context.Context, cfg *config.Config, o cli.DemoOptions, p *cli.Process) error {
 			return app.Demo(ctx, cfg, app.DemoOptions{
 				Auto: o.Answer == "auto", Keep: o.Keep, In: p.Stdin, Out: p.Stdout, Story: cli.Story,

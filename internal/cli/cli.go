@@ -24,6 +24,9 @@ type Process struct {
 	// Serve runs a server until ctx ends; Demo runs the main job. Neither is part of this package.
 	Serve func(ctx context.Context, cfg *config.Config, p *Process) error
 	Demo  func(ctx context.Context, cfg *config.Config, o DemoOptions, p *Process) error
+	// Backup copies the database to a new file; Restored makes a copy that was put back a new incarnation.
+	Backup   func(ctx context.Context, cfg *config.Config, file string) error
+	Restored func(ctx context.Context, cfg *config.Config) error
 }
 
 // DemoOptions are the flags of the demo.
@@ -56,6 +59,8 @@ type grammar struct {
 	Budget   budgetCmd   `cmd:"" help:"Limits on what agents may spend."`
 	Node     nodeCmd     `cmd:"" name:"node" help:"Nodes: every start of a server."`
 	Journal  journalCmd  `cmd:"" help:"A task's journal."`
+	Backup   backupCmd   `cmd:"" help:"Copy the SQLite database to a new file, also while the server runs."`
+	Restored restoredCmd `cmd:"" help:"Say that a copy of the database was put back. Backups of this program need it not."`
 	Doctor   doctorCmd   `cmd:"" help:"Every setting with its source, and whether the server answers."`
 	Version  versionCmd  `cmd:"" help:"The version."`
 }

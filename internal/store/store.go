@@ -50,6 +50,11 @@ func (db *DB) prepare(ctx context.Context) error {
 	if err := migrate(ctx, db.dialect, db.options.Migrations, db.options.Now); err != nil {
 		return err
 	}
+	if db.options.Exclusive {
+		if err := renewCopy(ctx, db.dialect); err != nil {
+			return fmt.Errorf("renew copy: %w", err)
+		}
+	}
 	epoch, err := ensureLogEpoch(ctx, db.dialect)
 	if err != nil {
 		return err

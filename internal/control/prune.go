@@ -11,7 +11,7 @@ import (
 
 // Retention says from when on things are kept; the zero time of a member keeps them all.
 type Retention struct {
-	Runs   time.Time // ended runs, with their logs and the idempotency keys of their wakes
+	Runs   time.Time // ended runs, with their logs and the idempotency keys of their wakes; receipts of schedules, counters of heartbeats
 	Events time.Time // the event log: a reader that was away for longer begins anew
 	// Operations are the memory of what was done under which operation id, and what of the outbox was delivered. Nothing
 	// may be repeated under its id after this time.
@@ -35,6 +35,8 @@ func (c *Control) Prune(ctx context.Context, keep Retention) (int64, error) {
 		{"events", keep.Events, inBatches((*store.Tx).ForgetEvents)},
 		{"operations", keep.Operations, inBatches((*store.Tx).ForgetOps)},
 		{"outbox", keep.Operations, inBatches((*store.Tx).ForgetOutbox)},
+		{"receipts", keep.Runs, inBatches((*store.Tx).ForgetReceipts)},
+		{"heartbeats", keep.Runs, inBatches((*store.Tx).ForgetHeartbeats)},
 		{"nodes", keep.Runs, func(tx *store.Tx, before time.Time) (int64, bool, error) {
 			n, err := tx.ForgetNodes(before)
 			return n, false, err

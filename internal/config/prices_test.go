@@ -13,12 +13,12 @@ func TestPricesOfTheFile(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	write(t, home, "prices:\n  big: {input: 2.50, output: 10, cache_read: 0.25, cache_write: 3.125}\n  maker/small:\n    input: .5\n    output: 0\n")
-	c, err := Load(Sources{Flags: map[string]string{"home": home}})
-	if err == nil {
+	if _, err := Load(Sources{Flags: map[string]string{"home": home}}); err == nil {
 		t.Fatal("a price without a digit before its point was accepted")
 	}
 	write(t, home, "prices:\n  big: {input: 2.50, output: 10, cache_read: 0.25, cache_write: 3.125}\n  maker/small:\n    input: 0.5\n    output: 0\n")
-	if c, err = Load(Sources{Flags: map[string]string{"home": home}}); err != nil {
+	c, err := Load(Sources{Flags: map[string]string{"home": home}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]fairlead.Price{

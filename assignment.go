@@ -70,6 +70,7 @@ type Wake struct {
 	Key        string // idempotency key, "" for none
 	By         Actor
 	At         time.Time
+	Trace      string // W3C traceparent of the command that woke, "" when it was not traced
 }
 
 // ByPerson reports whether a person caused the wake (people's work goes first and passes blockers).

@@ -32,7 +32,9 @@ func (s *Server) record(next http.HandlerFunc) http.HandlerFunc {
 			s.logFailure(r.Context(), c, status)
 		}()
 		rec.Header().Set("X-Content-Type-Options", "nosniff")
-		next(rec, r.WithContext(withCall(r.Context(), c)))
+		ctx, end := s.span(withCall(r.Context(), c), r)
+		defer func() { end(c, rec.status) }()
+		next(rec, r.WithContext(ctx))
 	}
 }
 

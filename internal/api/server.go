@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/fairlead/fairlead"
 )
@@ -46,6 +47,8 @@ type Options struct {
 	MaxStreams int
 	// Drain is how long a stopping server waits for requests in progress; default 10 s.
 	Drain time.Duration
+	// Tracer makes a span of every request; default: none.
+	Tracer trace.Tracer
 	// Log gets failures of the server's own; default: none.
 	Log *slog.Logger
 }

@@ -48,6 +48,7 @@ type App struct {
 	spool    *agent.Spool
 	script   *script.Adapter
 	metrics  *telemetry.Metrics
+	traces   *telemetry.Traces // nil = off
 	listener net.Listener
 }
 
@@ -83,8 +84,14 @@ func New(ctx context.Context, cfg *config.Config, o *Options) (a *App, err error
 	if a.dispatch, err = a.dispatcher(ctx); err != nil {
 		return nil, err
 	}
+	if cfg.Traces {
+		if a.traces, err = telemetry.NewTraces(ctx, a.log); err != nil {
+			return nil, err
+		}
+	}
+	a.metrics.Gauge("spans_dropped", "Spans that no collector took.", a.traces.Dropped)
 	a.control = control.New(control.Deps{DB: a.db, Dispatch: a.dispatch, Log: a.log}, &control.Options{
-		Prices: prices(cfg.Prices), DeliverByJobs: a.db.Dialect() != sqlite,
+		Prices: prices(cfg.Prices), DeliverByJobs: a.db.Dialect() != sqlite, Tracer: a.traces.Tracer(),
 	})
 	a.launcher = workspace.NewLauncher(a.home.mark, nil)
 	if err := a.agents(); err != nil {
@@ -218,7 +225,7 @@ func (a *App) trees() (*workspace.Manager, error) {
 func (a *App) worker(node control.Node, trees *workspace.Manager) *worker.Worker {
 	return worker.New(worker.Deps{
 		Queue: a.control, Runtime: agent.NewRegistry(map[string]agent.Runtime{"auto": noAgent{}, "script": a.script}), Trees: trees, Tools: a.tools, Log: a.log,
-		Sessions: a.home.path(sessionsDir), Claimed: a.metrics.Claim,
+		Sessions: a.home.path(sessionsDir), Claimed: a.metrics.Claim, Tracer: a.traces.Tracer(),
 	}, node, &worker.Options{Slots: a.cfg.Workers})
 }
 
@@ -235,7 +242,7 @@ func (a *App) serve(ctx context.Context, group *errgroup.Group, seat *seat) {
 		})
 	}
 	a.gauges(seat)
-	server := api.New(deps, &api.Options{Addr: a.cfg.Addr, Hosts: a.cfg.Hosts, Log: a.log})
+	server := api.New(deps, &api.Options{Addr: a.cfg.Addr, Hosts: a.cfg.Hosts, Log: a.log, Tracer: a.traces.Tracer()})
 	group.Go(func() error {
 		defer signals.Close()
 		return events.Run(ctx)
@@ -266,6 +273,9 @@ func (a *App) close() error {
 	}
 	if a.db != nil {
 		errs = append(errs, a.db.Close())
+	}
+	if err := a.traces.Close(); err != nil {
+		a.log.Warn("stop tracing", "error", err) // nothing that was acknowledged is lost with it
 	}
 	errs = append(errs, a.lock.Release())
 	return errors.Join(errs...)

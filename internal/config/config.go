@@ -22,6 +22,7 @@ type Config struct {
 	Labels   []string      // of this node; an agent's labels must all be among them
 	LogLevel string        // debug | info | warn | error
 	LogJSON  bool          // log lines as JSON
+	Traces   bool          // spans go to an OpenTelemetry collector
 	Drain    time.Duration // how long SIGTERM waits for live runs
 	Retain   Retain        // how long what has ended is kept
 	Token    string        // of a client, for commands that talk to a server
@@ -159,6 +160,10 @@ func settings(userDir string) []setting {
 		{"log_json", "log lines as JSON: true or false", text("false"), func(c *Config, v string) (err error) {
 			c.LogJSON, err = strconv.ParseBool(v)
 			return err
+		}},
+		{"traces", "off, or otlp: spans go over OTLP/HTTP to where the OTEL_EXPORTER_OTLP_* variables say", text("off"), func(c *Config, v string) error {
+			c.Traces = v == "otlp"
+			return oneOf(v, "off", "otlp")
 		}},
 		{"drain", "how long a stop waits for live runs, for example 30s", text("30s"), func(c *Config, v string) (err error) {
 			c.Drain, err = time.ParseDuration(v)

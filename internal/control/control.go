@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/control/catalog"
 	"github.com/fairlead/fairlead/internal/control/read"
@@ -32,6 +34,8 @@ type Options struct {
 	// DeliverByJobs adds a job [JobDeliver] to each command that leaves something for another task, for dispatchers whose
 	// jobs outlive their node; whoever starts the dispatcher gives it [Control.Deliver].
 	DeliverByJobs bool
+	// Tracer makes a span of every command; nil = none.
+	Tracer trace.Tracer
 }
 
 // Control carries out commands. It is safe for concurrent use.
@@ -48,6 +52,7 @@ type Control struct {
 	worker   localWorker
 	skewed   atomic.Bool // this node's clock is off: it claims nothing and fires nothing
 	claiming claiming
+	tracer   trace.Tracer // nil = nobody traces
 	deaths   atomic.Int64 // epochs declared dead here
 	prices   map[string]fairlead.Price
 
@@ -66,7 +71,7 @@ func New(d Deps, o *Options) *Control {
 		c.random = &lockedReader{r: o.Random}
 	}
 	if o != nil {
-		c.prices, c.deliverByJobs = o.Prices, o.DeliverByJobs
+		c.prices, c.deliverByJobs, c.tracer = o.Prices, o.DeliverByJobs, o.Tracer
 	}
 	return c
 }

@@ -121,6 +121,7 @@ func (w *work) addWake(a fairlead.Assignment, e engine.Wake, r *fairlead.Run, fr
 	seq := w.record(fairlead.Record{Kind: fairlead.RecordWake, Assignment: a.ID, Visit: a.Visit, Run: r.ID, Actor: by}, data)
 	err := w.tx.InsertWake(&fairlead.Wake{
 		Task: a.Task, Seq: seq, Assignment: a.ID, Run: r.ID, Reason: e.Reason, Payload: e.Payload, Op: w.meta.Op, Key: e.Key, By: by, At: w.now,
+		Trace: w.traceparent(),
 	})
 	if err != nil {
 		return err

@@ -172,6 +172,8 @@ func do[R any](ctx context.Context, c *Control, m Meta, cmd command, fn func(w *
 	if err != nil {
 		return result, err
 	}
+	ctx, end := c.span(ctx, m, &cmd)
+	defer func() { end(err) }()
 	err = c.db.Write(ctx, func(tx *store.Tx) error {
 		var zero R
 		result, pending = zero, nil
@@ -206,7 +208,8 @@ func do[R any](ctx context.Context, c *Control, m Meta, cmd command, fn func(w *
 	})
 	if err != nil {
 		var zero R
-		return zero, c.refused(ctx, m, cmd, err)
+		err = c.refused(ctx, m, cmd, err)
+		return zero, err
 	}
 	for _, task := range pending {
 		c.deliverTo(background(ctx), m.Workspace, task)

@@ -6,11 +6,11 @@ import (
 	fairlead "github.com/fairlead/fairlead"
 )
 
-const wakeColumns = `task, seq, assignment, run, reason, payload, op, key, by_actor, at`
+const wakeColumns = `task, seq, assignment, run, reason, payload, op, key, by_actor, at, trace`
 
 var (
 	stmtWakeInsert = define("wake_insert", `
-INSERT INTO wakes (`+wakeColumns+`) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`)
+INSERT INTO wakes (`+wakeColumns+`) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`)
 	stmtWakes     = define("wakes", `SELECT `+wakeColumns+` FROM wakes WHERE run = ?1 ORDER BY seq`)
 	stmtWakesMove = define("wakes_move", `UPDATE wakes SET run = ?2 WHERE run = ?1`)
 
@@ -21,12 +21,12 @@ INSERT INTO wakes (`+wakeColumns+`) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 
 )
 
 func scanWake(s scanner, w *fairlead.Wake) error {
-	return s.Scan(&w.Task, &w.Seq, &w.Assignment, &w.Run, &w.Reason, jsonCol{&w.Payload}, &w.Op, &w.Key, jsonCol{&w.By}, timeCol{&w.At})
+	return s.Scan(&w.Task, &w.Seq, &w.Assignment, &w.Run, &w.Reason, jsonCol{&w.Payload}, &w.Op, &w.Key, jsonCol{&w.By}, timeCol{&w.At}, &w.Trace)
 }
 
 // InsertWake keeps one reason to look at an assignment.
 func (tx *Tx) InsertWake(w *fairlead.Wake) error {
-	return tx.later(stmtWakeInsert, w.Task, w.Seq, w.Assignment, w.Run, w.Reason, mapArg(w.Payload), w.Op, w.Key, actorArg(w.By), micros(w.At))
+	return tx.later(stmtWakeInsert, w.Task, w.Seq, w.Assignment, w.Run, w.Reason, mapArg(w.Payload), w.Op, w.Key, actorArg(w.By), micros(w.At), w.Trace)
 }
 
 // ListWakes returns the wakes a run has absorbed, its first one included, oldest first.

@@ -23,6 +23,7 @@ type drive struct {
 
 	execution agent.ExecutionID
 	launched  bool
+	traced    context.Context // holds the run's span, if somebody traces
 
 	reporting sync.Mutex // reports follow each other: events and tools tell at the same time
 	seq       int64
@@ -38,7 +39,7 @@ const parkGrace = 60 * time.Second
 
 func newDrive(w *Worker, c *control.Claimed) *drive {
 	return &drive{
-		w: w, c: c, stop: make(chan struct{}),
+		w: w, c: c, stop: make(chan struct{}), traced: w.ctx,
 		execution: agent.ExecutionID(fmt.Sprintf("%s_%s_%d", fairlead.PrefixExecution, strings.TrimPrefix(c.Run.ID, fairlead.PrefixRun+"_"), c.Run.Fence.Number)),
 	}
 }
@@ -47,6 +48,8 @@ func (d *drive) tellStop() { d.stopOnce.Do(func() { close(d.stop) }) }
 
 // run works on the run and reports its end. ctx ends when the worker's drain is over, or the run is cut off.
 func (d *drive) run(ctx context.Context) {
+	ctx, done := d.span(ctx)
+	d.traced = ctx
 	end, err := d.turn(ctx)
 	if err != nil {
 		end = &control.TurnEnd{StopReason: string(agent.EndFailed), Failure: failureOf(err)}
@@ -56,6 +59,7 @@ func (d *drive) run(ctx context.Context) {
 	}
 	d.endTree()
 	d.report(control.Report{End: end, TreeDead: true})
+	done(end)
 }
 
 // handedBack reports whether a turn ended because its agent was ended.
@@ -217,7 +221,7 @@ func (d *drive) report(r control.Report) control.Directive {
 	d.seq++
 	r.Run, r.Fence, r.Node, r.Seq, r.Claimed = d.c.Run.ID, d.c.Run.Fence, d.w.node, d.seq, d.c.Run
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		directive, err := d.w.Queue.Report(context.WithoutCancel(d.w.ctx), r)
+		directive, err := d.w.Queue.Report(context.WithoutCancel(d.traced), r)
 		if err == nil {
 			if directive == control.StopTree {
 				d.tellStop()

@@ -63,7 +63,9 @@ func (r *recordedTools) Call(ctx context.Context, call agent.Call) agent.Result 
 	}}) == control.StopTree {
 		return agent.Result{Outcome: agent.OutcomeCancelled, Text: "the run was told to stop"}
 	}
+	ctx, done := r.d.toolSpan(ctx, call)
 	result := r.ToolBox.Call(ctx, call)
+	done(result)
 	r.d.report(control.Report{Facts: []control.Fact{entry(fairlead.RecordEffectOutcome, map[string]any{
 		"call": call.ID, "tool": call.Name, "outcome": result.Outcome, "output": result.Text, "paths": result.Paths, "facts": result.Facts,
 	})}})

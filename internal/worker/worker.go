@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/control"
 	"github.com/fairlead/fairlead/internal/workspace"
@@ -38,6 +40,8 @@ type Deps struct {
 	Log     *slog.Logger // nil = discard
 	// Claimed is told how long each claimed run had waited; nil = nobody is.
 	Claimed func(waited time.Duration)
+	// Tracer makes a span of every run and of its tools; nil = none.
+	Tracer trace.Tracer
 	// Sessions is the directory in which transcripts of sessions are kept.
 	Sessions string
 }

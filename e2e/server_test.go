@@ -23,6 +23,7 @@ type options struct {
 	home string   // default: a new one
 	db   string   // default: SQLite in the home
 	args []string // further flags of serve
+	env  []string // further variables
 }
 
 // server is a running process of the real binary.
@@ -80,7 +81,7 @@ func launch(t testing.TB, o options) (*server, error) {
 		args = append(args, "--database", o.db)
 	}
 	s.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), binary, args...)
-	s.cmd.Env, s.cmd.Stderr = environ(), s.log
+	s.cmd.Env, s.cmd.Stderr = append(environ(), o.env...), s.log
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -17,13 +17,14 @@ type serveCmd struct {
 	Labels   []string `help:"Labels of this node."`
 	LogLevel string   `help:"debug, info, warn or error."`
 	LogJSON  bool     `help:"Log lines as JSON." name:"log-json"`
+	Traces   string   `help:"off, or otlp: spans go to an OpenTelemetry collector." placeholder:"off"`
 	Drain    string   `help:"How long a stop waits for live runs." placeholder:"30s"`
 }
 
 func (c *serveCmd) settings() map[string]string {
 	m := map[string]string{
 		"addr": c.Addr, "database": c.Database, "workers": c.Workers, "hosts": strings.Join(c.Hosts, ","), "labels": strings.Join(c.Labels, ","),
-		"log_level": c.LogLevel, "drain": c.Drain,
+		"log_level": c.LogLevel, "traces": c.Traces, "drain": c.Drain,
 	}
 	if c.LogJSON {
 		m["log_json"] = "true"

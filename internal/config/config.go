@@ -127,8 +127,7 @@ func environment(environ []string) map[string]string {
 }
 
 func settings(userDir string) []setting {
-	text := func(value string) func(*Config) string { return func(*Config) string { return value } }
-	return []setting{
+	return append([]setting{
 		{"home", "directory of database, token, worktrees and logs", text(filepath.Join(userDir, ".fairlead")), func(c *Config, v string) (err error) {
 			c.Home, err = filepath.Abs(v)
 			return err
@@ -169,6 +168,14 @@ func settings(userDir string) []setting {
 			c.Drain, err = time.ParseDuration(v)
 			return err
 		}},
+	}, later()...)
+}
+
+func text(value string) func(*Config) string { return func(*Config) string { return value } }
+
+// later are the settings that most homes leave alone, and those of the commands that talk to a server.
+func later() []setting {
+	return []setting{
 		{"retain_runs", "days that ended runs are kept; 0 keeps them for ever", text("90"), days(0, func(c *Config) *time.Duration { return &c.Retain.Runs })},
 		{"retain_events", "days that the event log is kept; 0 keeps it for ever", text("30"), days(0, func(c *Config) *time.Duration { return &c.Retain.Events })},
 		{"retain_operations", "days in which a command sent again under its operation id is recognised, at least 2; 0 is for ever", text("30"),

@@ -53,7 +53,7 @@ func (c *Control) Claim(ctx context.Context, n Node) (*Claimed, error) {
 		if claimed != nil {
 			return claimed, nil
 		}
-		pass.skip(run.ID)
+		pass.missed(run, err)
 	}
 }
 
@@ -66,6 +66,7 @@ type claimPass struct {
 	runs   []string
 	steps  []string // that are full
 	agents []string // that this node cannot serve
+	taken  bool     // the last miss was somebody else's claim
 	others []string // agents of whom other calls are claiming a run
 	seen   map[string]bool
 }
@@ -82,15 +83,30 @@ func (p *claimPass) skip(run string) {
 	}
 }
 
-// next takes one of the first runs of the queue: the best one, and after a miss any other: whoever was faster is after the
-// second best, too. Those of an agent that was missed are left alone.
+// missed notes why a run was not claimed; a nil error means that it had nothing to do.
+func (p *claimPass) missed(run *fairlead.Run, err error) {
+	p.skip(run.ID)
+	var e *fairlead.Error
+	if !errors.As(err, &e) {
+		return
+	}
+	held, _ := e.Data[missHeld].(bool)
+	p.taken = !held
+	if step, ok := e.Data[missStep].(string); ok {
+		p.steps = append(p.steps, step)
+		p.first = nil // others may stand before it, too
+	}
+}
+
+// next takes one of the first runs of the queue: the best one, and after somebody else was faster any other, for they are
+// after the second best, too. Those of an agent that was missed are left alone.
 func (p *claimPass) next() *fairlead.Run {
 	p.first = slices.DeleteFunc(p.first, func(r fairlead.Run) bool { return slices.Contains(p.others, agentKey(&r)) })
 	if len(p.first) == 0 {
 		return nil
 	}
 	i := 0
-	if len(p.runs) > 0 {
+	if p.taken {
 		i = rand.IntN(len(p.first)) //nolint:gosec // to get out of each other's way
 	}
 	run := p.first[i]
@@ -269,7 +285,13 @@ func (c *Control) newClaim() (string, error) {
 // undoes the try and is no attempt of the run.
 const reasonMiss = "miss"
 
-func miss(what string) error { return fairlead.Conflict(reasonMiss, "the %s is taken", what) }
+// What the miss of a held run carries.
+const (
+	missHeld = "held" // true
+	missStep = "step" // "workspace/workflow/step" that is full
+)
+
+func miss(what string) *fairlead.Error { return fairlead.Conflict(reasonMiss, "the %s is taken", what) }
 
 // missed turns a constraint's word into a miss.
 func missed(err error, what string) error {

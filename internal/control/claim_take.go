@@ -31,7 +31,7 @@ func (w *work) claim(r *fairlead.Run, agent fairlead.AgentProfile, as claimAs) (
 		return nil, err
 	}
 	if hold != nil {
-		return nil, miss(string(hold.Kind))
+		return nil, w.held(r, hold)
 	}
 	return w.claimFree(g, r, as)
 }
@@ -87,10 +87,22 @@ func (w *work) occupy(r *fairlead.Run, g *gate, direct bool) error {
 		return nil
 	}
 	ok, err := w.takePlace(r, false)
-	if err != nil || !ok {
-		return missed(err, "place")
+	if err == nil && !ok {
+		err = w.held(r, &fairlead.Hold{Kind: fairlead.HoldWIP})
 	}
-	return nil
+	return err
+}
+
+// held is the miss of a run that something holds. Before a full step all wait: whoever looks further leaves the step out, or
+// a worse run would be first when a place gets free meanwhile.
+func (w *work) held(r *fairlead.Run, hold *fairlead.Hold) error {
+	err := miss(string(hold.Kind))
+	data := map[string]any{missHeld: true}
+	if hold.Kind == fairlead.HoldWIP {
+		data[missStep] = r.Workspace + "/" + w.task.row.Workflow + "/" + r.Step
+	}
+	err.Data = data
+	return err
 }
 
 // slotBeyond returns a number far above any limit, for a direct launch. The smallest free one would make people who launch

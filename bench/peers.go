@@ -112,7 +112,7 @@ func peersDir() (string, error) {
 
 func (b *bench) runPeer(ctx context.Context, bin string, who peer, sc peerScenario, p place) (t told, err error) {
 	s := &b.size.queue
-	url := p.url
+	var url string
 	if p.name == "postgres" {
 		at, drop, err := scratchDatabase(ctx, b.admin)
 		if err != nil {

@@ -186,6 +186,9 @@ func (d *postgres) once(ctx context.Context, c *command) error {
 		return err
 	}
 	if err := s.commit(own); err != nil {
+		if s.conn == nil { // there was no connection to send it on
+			return err
+		}
 		return commitError(err)
 	}
 	if c.last.topics&TopicEvents != 0 {

@@ -200,6 +200,45 @@ func TestCommitUnknown(t *testing.T) {
 	}
 }
 
+// TestNothingSentIsKnown: a command whose first batch holds its COMMIT and finds no connection has not happened, and its
+// caller is told so.
+func TestNothingSentIsKnown(t *testing.T) {
+	t.Parallel()
+	b := storetest.Postgres(t)
+	u, err := url.Parse(b.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProxy(t, u.Host)
+	u.Host = p.listener.Addr().String()
+	db := storetest.Backend{Name: "postgres", URL: u.String()}.Open(t, nil)
+	admin, err := sql.Open("pgx", b.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = admin.Close() }()
+	_ = p.listener.Close() // nobody connects any more
+	const q = `SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
+	if _, err := admin.ExecContext(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	// Each connection that was pooled may still take a COMMIT along, whose outcome nobody knows.
+	for range 2 * maxPooled {
+		err = db.Write(t.Context(), func(tx *store.Tx) error {
+			return tx.InsertNotice(fairlead.Notice{ID: "a", Workspace: "w", Kind: "k"})
+		})
+		if !errors.Is(err, store.ErrUnknown) {
+			break
+		}
+	}
+	if !fairlead.IsCode(err, fairlead.CodeUnavailable) || errors.Is(err, store.ErrUnknown) {
+		t.Errorf("without a connection: got %v, want unavailable and known", err)
+	}
+}
+
+// maxPooled is the default size of the pool.
+const maxPooled = 16
+
 // TestLostConnections terminates every backend of a node, the listener's too.
 func TestLostConnections(t *testing.T) {
 	t.Parallel()

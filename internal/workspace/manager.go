@@ -55,6 +55,8 @@ type Order struct {
 	Title      string // gives the branch its readable end
 	Repository string // path of a local repository; "" is a plain directory
 	Base       string // branch, tag or commit to start from; "" is what the repository has checked out
+	// Restore is the checkpoint of another node that the tree has to begin from; nil = none.
+	Restore *Restore
 }
 
 // Tree is a prepared directory.
@@ -68,6 +70,11 @@ type Tree struct {
 	GitDir     string `json:"git_dir,omitempty"`
 	Common     string `json:"common,omitempty"` // git directory of the repository
 	Ready      bool   `json:"ready"`            // handed out at least once
+
+	Last     string            `json:"last,omitempty"`     // head and files of the last checkpoint, see [Manager.Leave]
+	Behind   bool              `json:"behind,omitempty"`   // the remote does not have the last checkpoint
+	Pushed   map[string]string `json:"pushed,omitempty"`   // commits of checkpoints at the remote, by ref
+	Restored string            `json:"restored,omitempty"` // key of the restoration that the tree began from
 }
 
 func (t *Tree) at() gitAt { return gitAt{dir: t.Dir, gitDir: t.GitDir} }
@@ -89,11 +96,15 @@ func (m *Manager) Prepare(ctx context.Context, o Order) (Tree, error) {
 		return Tree{}, fairlead.Conflict(fairlead.ReasonExists, "the task has a workspace of another repository").WithOp("prepare workspace").
 			WithHint("archive the task's workspace first")
 	}
-	if t.Ready && m.healthy(ctx, &t) {
+	old := o.Restore != nil && t.Restored != o.Restore.Key // whatever is here is not what the other node had
+	if t.Ready && !old && m.healthy(ctx, &t) {
 		return t, nil
 	}
 	if err := m.CheckSpace(); err != nil {
 		return Tree{}, err
+	}
+	if old {
+		return m.restored(ctx, t, o)
 	}
 	if err := m.clear(&t); err != nil {
 		return Tree{}, fmt.Errorf("clear half-made workspace: %w", err)

@@ -303,23 +303,3 @@ func TestS2_ForgedGitFileRunsNothing(t *testing.T) {
 		t.Error("a program of the agent's configuration ran")
 	}
 }
-
-func TestCheckpointIsPushed(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	remote := filepath.Join(t.TempDir(), "remote.git")
-	git(t, b.repo, "clone", "-q", "--bare", b.repo, remote)
-	git(t, b.repo, "remote", "add", "origin", remote)
-	tree := b.prepare("FL-1")
-	write(t, filepath.Join(tree.Dir, "n"), "x")
-	got, err := b.m.Checkpoint(t.Context(), "FL-1", "asg_1", true)
-	if err != nil || !got.Pushed {
-		t.Fatalf("got %+v, %v", got, err)
-	}
-	if s := git(t, remote, "rev-parse", "refs/fairlead/checkpoint/asg_1"); s != got.Commit {
-		t.Errorf("got %s", s)
-	}
-	if s := git(t, tree.Dir, "status", "--porcelain"); s != "?? n" {
-		t.Errorf("the tree changed: %q", s)
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 )
 
 // Removal says what a clean-up did.
@@ -19,6 +20,18 @@ type Removal struct {
 // directory to .kept. It may be repeated, and needs neither tree nor repository to be there. The task's branch stays
 // when it has commits of its own. Files that the repository ignores are not work.
 func (m *Manager) Remove(ctx context.Context, identifier string) (Removal, error) {
+	return m.remove(ctx, identifier, func(t *Tree) {
+		m.dropCheckpoints(ctx, t)
+		m.dropBranch(ctx, t)
+	})
+}
+
+// Evict is Remove for a tree whose task goes on in one of another node: branch and checkpoints are that one's now.
+func (m *Manager) Evict(ctx context.Context, identifier string) (Removal, error) {
+	return m.remove(ctx, identifier, func(*Tree) {})
+}
+
+func (m *Manager) remove(ctx context.Context, identifier string, drop func(t *Tree)) (Removal, error) {
 	if err := checkIdentifier(identifier); err != nil {
 		return Removal{}, err
 	}
@@ -45,7 +58,7 @@ func (m *Manager) Remove(ctx context.Context, identifier string) (Removal, error
 	if err := m.unregister(&t); err != nil {
 		return out, fmt.Errorf("remove workspace: %w", err)
 	}
-	m.dropBranch(ctx, &t)
+	drop(&t)
 	return out, m.forget(identifier)
 }
 
@@ -80,6 +93,11 @@ func (m *Manager) dropBranch(ctx context.Context, t *Tree) {
 	at := gitAt{dir: t.Common}
 	tip, err := at.git(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+t.Branch)
 	if err != nil || tip != t.Commit {
+		return
+	}
+	// A node of the same machine may have it in a tree of its own.
+	used, err := at.git(ctx, "worktree", "list", "--porcelain")
+	if err != nil || strings.Contains(used+"\n", "\nbranch refs/heads/"+t.Branch+"\n") {
 		return
 	}
 	_, _ = at.git(ctx, "update-ref", "-d", "refs/heads/"+t.Branch, tip)

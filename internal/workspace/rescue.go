@@ -10,7 +10,6 @@ import (
 type Saved struct {
 	Ref    string `json:"ref,omitempty"`
 	Commit string `json:"commit,omitempty"`
-	Pushed bool   `json:"pushed,omitempty"`
 }
 
 // Rescue puts uncommitted work, and commits that are on no remote and not in the base, on the ref
@@ -85,40 +84,4 @@ func (m *Manager) rescued(ctx context.Context, t *Tree, s snap) (Saved, error) {
 		}
 	}
 	return Saved{}, nil
-}
-
-// Checkpoint puts the tree as it is on refs/fairlead/checkpoint/<name> (an assignment's id) and pushes it when the
-// repository has a remote and push is set. The branch and the files do not change. Call it at the end of a run.
-func (m *Manager) Checkpoint(ctx context.Context, identifier, name string, push bool) (Saved, error) {
-	if err := checkIdentifier(name); err != nil {
-		return Saved{}, err
-	}
-	t, s, err := m.current(ctx, identifier)
-	if err != nil {
-		return Saved{}, err
-	}
-	defer m.lock("task " + identifier)()
-	out := Saved{Ref: "refs/fairlead/checkpoint/" + name, Commit: s.head}
-	at := t.at()
-	if !s.same {
-		if out.Commit, err = s.commit(ctx, &t, "Checkpoint of "+identifier); err != nil {
-			return Saved{}, fmt.Errorf("checkpoint work: %w", err)
-		}
-	}
-	if _, err := at.git(ctx, "update-ref", out.Ref, out.Commit); err != nil {
-		return Saved{}, fmt.Errorf("checkpoint work: %w", err)
-	}
-	remotes, err := at.git(ctx, "remote")
-	if err != nil || !push || remotes == "" {
-		return out, err
-	}
-	remote := strings.Fields(remotes)[0]
-	if strings.Contains("\n"+remotes+"\n", "\norigin\n") {
-		remote = "origin"
-	}
-	if _, err := at.git(ctx, "push", "--quiet", "--no-verify", "--", remote, "+"+out.Ref+":"+out.Ref); err != nil {
-		return out, fmt.Errorf("push checkpoint: %w", err)
-	}
-	out.Pushed = true
-	return out, nil
 }

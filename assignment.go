@@ -130,6 +130,8 @@ const (
 	RecordNotice          = "notice"
 	RecordRepinned        = "repinned"
 	RecordProgramMove     = "program_move"
+	RecordCheckpoint      = "checkpoint"    // a run left its worktree so
+	RecordTreeReleased    = "tree_released" // the work goes on from a checkpoint; what was done in the worktree after it is lost
 )
 
 // SessionState is where a session stands.

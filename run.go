@@ -99,6 +99,7 @@ const (
 	RunEventUsage         = "usage"
 	RunEventRefused       = "refused" // a stale report
 	RunEventDueEarlier    = "due_earlier"
+	RunEventReleased      = "released" // from the dead node that has its worktree
 )
 
 // RunEvent is one line of a run's audit log. Seq counts within the run from 1.
@@ -123,6 +124,7 @@ const (
 	HoldAgentBusy   HoldKind = "agent_busy"
 	HoldAgentPaused HoldKind = "agent_paused"
 	HoldNodeLabel   HoldKind = "node_label"
+	HoldWorkspaceOn HoldKind = "workspace_on"
 	HoldRequest     HoldKind = "request" // max_visits, or the assignment waits for an answer
 	HoldDue         HoldKind = "not_due" // settle, back-off or a deferred start
 	HoldCooldown    HoldKind = "cooldown"

@@ -103,6 +103,8 @@ type Task struct {
 	PersonVisit int
 	// SignalVisit is the visit in which the primary's completion was recorded; 0 for none.
 	SignalVisit int
+	// Worktree is where its directory is, where several nodes share the database.
+	Worktree Worktree
 	// RecordSeq is the last number given in the sequence of records that the task shares with its assignments.
 	RecordSeq int64
 

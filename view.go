@@ -70,6 +70,7 @@ type TaskView struct {
 	Repository       *Repository    `json:"repository,omitempty"`
 	Metadata         map[string]any `json:"metadata,omitempty"`
 	Checkout         *CheckoutView  `json:"checkout,omitempty"`
+	Worktree         *Worktree      `json:"worktree,omitempty"`
 	Children         ChildCounts    `json:"children"`
 	Blockers         []BlockerView  `json:"blockers,omitempty"`
 	CancelledBlocker string         `json:"cancelled_blocker"`

@@ -38,3 +38,8 @@ func (c *Client) CancelRun(ctx context.Context, id string, in fairlead.OpBody) (
 func (c *Client) RetryRun(ctx context.Context, id string, in fairlead.OpBody) (fairlead.RunView, error) {
 	return post[fairlead.RunView](ctx, c, path("runs", id, "retry"), in, in.Op)
 }
+
+// ReleaseRun lets a queued run go from the dead node that has its worktree.
+func (c *Client) ReleaseRun(ctx context.Context, id string, in fairlead.OpBody) (fairlead.RunView, error) {
+	return post[fairlead.RunView](ctx, c, path("runs", id, "release"), in, in.Op)
+}

@@ -128,6 +128,8 @@ func callReads(ctx context.Context, c *client.Client, id string, note func(strin
 	note("CancelRun", err)
 	_, err = c.RetryRun(ctx, "run_1", fairlead.OpBody{})
 	note("RetryRun", err)
+	_, err = c.ReleaseRun(ctx, "run_1", fairlead.OpBody{})
+	note("ReleaseRun", err)
 }
 
 func callRest(ctx context.Context, c *client.Client, note func(string, error)) {

@@ -284,6 +284,10 @@ func (f *fake) RetryRun(_ context.Context, m control.Meta, id string, in fairlea
 	return f.run("RetryRun", m, id, in)
 }
 
+func (f *fake) ReleaseRun(_ context.Context, m control.Meta, id string, in fairlead.OpBody) (fairlead.RunView, error) {
+	return f.run("ReleaseRun", m, id, in)
+}
+
 func (f *fake) ListRuns(_ context.Context, _ string, q control.RunQuery) (fairlead.Page[fairlead.RunView], error) {
 	return ask(f, "ListRuns", q, func() (p fairlead.Page[fairlead.RunView], err error) { return p, nil })
 }

@@ -50,6 +50,7 @@ type Runs interface {
 	Stop(ctx context.Context, m control.Meta, ref string, in fairlead.OpBody) (fairlead.TaskView, error)
 	CancelRun(ctx context.Context, m control.Meta, run string, in fairlead.OpBody) (fairlead.RunView, error)
 	RetryRun(ctx context.Context, m control.Meta, run string, in fairlead.OpBody) (fairlead.RunView, error)
+	ReleaseRun(ctx context.Context, m control.Meta, run string, in fairlead.OpBody) (fairlead.RunView, error)
 }
 
 // RunReads are the questions about runs.

@@ -34,6 +34,7 @@ func (s *Server) routes() {
 	route(a, get, prefix+"/runs/{id}/events", "list-run-events", "List or follow what a run did", 200, s.runEvents)
 	route(a, post, prefix+"/runs/{id}/cancel", "cancel-run", "Cancel a run", 200, s.cancelRun)
 	route(a, post, prefix+"/runs/{id}/retry", "retry-run", "Try a dead run again", 200, s.retryRun)
+	route(a, post, prefix+"/runs/{id}/release", "release-run", "Let a run go from the dead node that has its worktree", 200, s.releaseRun)
 
 	route(a, get, prefix+"/requests", "list-requests", "List questions to people", 200, s.listRequests)
 	route(a, get, prefix+"/requests/{id}", "get-request", "Show a question", 200, s.getRequest)

@@ -47,6 +47,7 @@ var wire = []struct {
 	{"GET", "/api/v1/runs/run_1/events", "", 200, ""},
 	{"POST", "/api/v1/runs/run_1/cancel", ``, 200, "CancelRun"},
 	{"POST", "/api/v1/runs/run_1/retry", `{"op":"r"}`, 200, "RetryRun"},
+	{"POST", "/api/v1/runs/run_1/release", `{"op":"r"}`, 200, "ReleaseRun"},
 	{"GET", "/api/v1/requests?state=open", "", 200, ""},
 	{"GET", "/api/v1/requests/req_1", "", 200, ""},
 	{"POST", "/api/v1/requests/req_1/answer", `{"values":{"a":[1]},"text":"t"}`, 200, "Answer"},

@@ -59,3 +59,12 @@ func (s *Server) retryRun(ctx context.Context, in *onID[*fairlead.OpBody]) (*obj
 	}
 	return run(s.Runs.RetryRun(ctx, m, in.ID.ID, body))
 }
+
+func (s *Server) releaseRun(ctx context.Context, in *onID[*fairlead.OpBody]) (*object[fairlead.RunView], error) {
+	body := opOf(in.Body)
+	m, err := in.meta(ctx, body.Op)
+	if err != nil {
+		return nil, err
+	}
+	return run(s.Runs.ReleaseRun(ctx, m, in.ID.ID, body))
+}

@@ -226,6 +226,7 @@ func (a *App) worker(node control.Node, trees *workspace.Manager) *worker.Worker
 	return worker.New(worker.Deps{
 		Queue: a.control, Runtime: agent.NewRegistry(map[string]agent.Runtime{"auto": noAgent{}, "script": a.script}), Trees: trees, Tools: a.tools, Log: a.log,
 		Sessions: a.home.path(sessionsDir), Claimed: a.metrics.Claim, Tracer: a.traces.Tracer(),
+		Shared: a.db.Dialect() != sqlite,
 	}, node, &worker.Options{Slots: a.cfg.Workers})
 }
 

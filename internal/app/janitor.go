@@ -14,7 +14,7 @@ import (
 // janitorEvery is the pause between two sweeps: for tasks that were archived while a run of them was still ending.
 const janitorEvery = time.Minute
 
-// janitor takes the trees of archived tasks away, after saving what is in them. It never holds archiving up, and what it
+// janitor takes the trees of archived tasks away, and those whose tasks another node has now, after saving what is in them. It never holds archiving up, and what it
 // does not hear of is found by the sweep.
 func (a *App) janitor(ctx context.Context, events *hub.Hub, trees *workspace.Manager) error {
 	heard, err := events.Open(ctx, "", func(e *fairlead.Event) bool { return e.Kind == fairlead.EventTaskArchived })
@@ -43,18 +43,28 @@ func (a *App) cleanUp(ctx context.Context, trees *workspace.Manager) error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	archived, err := a.control.Archived(ctx, all)
+	known, err := a.control.Trees(ctx, all)
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, identifier := range archived {
-		gone, err := trees.Remove(ctx, identifier)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", identifier, err))
+	for _, t := range known {
+		var gone workspace.Removal
+		switch mine := t.Home == "" || t.Home == a.home.mark; {
+		case t.Done && mine:
+			gone, err = trees.Remove(ctx, t.Identifier)
+		case !mine: // the work was released from this node, and another one has it
+			gone, err = trees.Evict(ctx, t.Identifier)
+		default:
 			continue
 		}
-		a.log.Info("workspace removed", "task", identifier, "rescued", gone.Rescued, "kept", gone.Kept)
+		if err == nil {
+			a.log.Info("workspace removed", "task", t.Identifier, "rescued", gone.Rescued, "kept", gone.Kept)
+			err = a.control.TreeRemoved(ctx, a.home.mark, t)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", t.Identifier, err))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -18,6 +18,8 @@ type runCmd struct {
 	Cancel runCancel `cmd:"" help:"Cancel a run."`
 	Retry  runRetry  `cmd:"" help:"Try a dead run's work again."`
 	Why    runWhy    `cmd:"" help:"Why a run waits, and what releases it."`
+
+	Release runRelease `cmd:"" help:"Let a queued run go from the dead node that has its worktree, to go on from its last pushed checkpoint."`
 }
 
 type runList struct {
@@ -141,6 +143,16 @@ func (c *runRetry) Run(e *env) error {
 		return err
 	}
 	return e.runView(cl.RetryRun(e.ctx, c.ID, fairlead.OpBody{}))
+}
+
+type runRelease struct{ runRef }
+
+func (c *runRelease) Run(e *env) error {
+	cl, err := e.client()
+	if err != nil {
+		return err
+	}
+	return e.runView(cl.ReleaseRun(e.ctx, c.ID, fairlead.OpBody{}))
 }
 
 type runWhy struct{ runRef }

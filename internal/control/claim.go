@@ -115,7 +115,8 @@ func (p *claimPass) next() *fairlead.Run {
 }
 
 func (p *claimPass) filter() store.CandidateFilter {
-	return store.CandidateFilter{PerAgent: p.look, Limit: claimMost * p.look, SkipRuns: p.runs, SkipSteps: p.steps, SkipAgents: slices.Concat(p.agents, p.others)}
+	return store.CandidateFilter{PerAgent: p.look, Limit: claimMost * p.look, SkipRuns: p.runs, SkipSteps: p.steps, SkipAgents: slices.Concat(p.agents, p.others),
+		Home: fairlead.NodeHome(p.node.ID)}
 }
 
 // pick returns a run that looks claimable, without a lock; nil = there is none.

@@ -119,6 +119,8 @@ func (c *content) add(r fairlead.Record, sessions map[string]string) {
 		if !own && resolvedOf(r.Data).Kind != fairlead.RequestDecision {
 			c.addressed = append(c.addressed, r)
 		}
+	case fairlead.RecordTreeReleased:
+		c.addressed = append(c.addressed, r)
 	case fairlead.RecordMoved:
 		if !own && hasNote(r.Data) {
 			c.addressed = append(c.addressed, r)

@@ -110,7 +110,7 @@ func firstHold(checks []func() ([]fairlead.Hold, error)) (*fairlead.Hold, error)
 // run that has ended sees the cool-down that this end began.
 func (g *gate) checks() []func() ([]fairlead.Hold, error) {
 	return []func() ([]fairlead.Hold, error){
-		g.archived, g.due, g.loop, g.paused, g.labels, g.checkout, g.busy, g.limited, g.cooling, g.blocked, g.request, g.budget, g.place,
+		g.archived, g.due, g.loop, g.paused, g.labels, g.elsewhere, g.checkout, g.busy, g.limited, g.cooling, g.blocked, g.request, g.budget, g.place,
 	}
 }
 

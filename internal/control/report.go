@@ -53,6 +53,10 @@ type Fact struct {
 	Record *Entry
 	// Event is a line of the run's log: shown to people, kept out of the journal.
 	Event *Line
+	// Tree comes before Turn, where several nodes share the database and the task works in a repository.
+	Tree *TreeReady
+	// Left comes with the end of the run, where several nodes share the database.
+	Left *TreeLeft
 }
 
 // TurnStarted marks a range of the journal as in flight: through the last record that the prompt holds.
@@ -156,7 +160,8 @@ func (c *Control) noteRefused(ctx context.Context, run fairlead.Run, r Report) e
 
 // report carries out one report under the locks.
 func (w *work) report(task string, rep Report) (Directive, error) {
-	if _, err := w.tx.LockNode(rep.Node.ID, rep.Node.Epoch); err != nil {
+	var err error
+	if w.node, err = w.tx.LockNode(rep.Node.ID, rep.Node.Epoch); err != nil {
 		if fairlead.IsCode(err, fairlead.CodeConflict) {
 			return StopTree, fenced()
 		}

@@ -11,7 +11,7 @@ import (
 
 // afterStop reports whether the fact counts although its run was told to stop: usage and transcript do.
 func (f *Fact) afterStop() bool {
-	return f.Event != nil || f.Record != nil && f.Record.Kind != fairlead.RecordProgramMove
+	return f.Event != nil || f.Left != nil || f.Record != nil && f.Record.Kind != fairlead.RecordProgramMove
 }
 
 func (f *Fact) name() string {
@@ -26,6 +26,10 @@ func (f *Fact) name() string {
 		return f.Record.Kind
 	case f.Event != nil:
 		return f.Event.Kind
+	case f.Tree != nil:
+		return "tree"
+	case f.Left != nil:
+		return "left"
 	}
 	return "none"
 }
@@ -48,6 +52,10 @@ func (w *work) fact(r *fairlead.Run, f *Fact) error {
 		return w.entry(r, f.Record)
 	case f.Event != nil:
 		return w.runEvent(r, f.Event.Kind, f.Event.Data)
+	case f.Tree != nil:
+		return w.treeReady()
+	case f.Left != nil:
+		return w.treeLeft(r, *f.Left)
 	}
 	return fairlead.Errorf(fairlead.CodeInvalid, "a fact without content")
 }

@@ -113,7 +113,7 @@ func (w *work) keepsPlace(r *fairlead.Run) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, check := range []func() ([]fairlead.Hold, error){g.archived, g.loop, g.blocked, g.request, g.budget, g.paused, g.limited} {
+	for _, check := range []func() ([]fairlead.Hold, error){g.archived, g.loop, g.blocked, g.request, g.budget, g.paused, g.stranded, g.limited} {
 		holds, err := check()
 		if err != nil || len(holds) > 0 {
 			return false, err

@@ -63,5 +63,9 @@ func elsewhere(busy error) bool {
 		return false
 	}
 	holds, _ := e.Data["holds"].([]fairlead.Hold)
-	return len(holds) == 1 && holds[0].Kind == fairlead.HoldNodeLabel
+	if len(holds) != 1 {
+		return false
+	}
+	lives, _ := holds[0].Data["live"].(bool)
+	return holds[0].Kind == fairlead.HoldNodeLabel || holds[0].Kind == fairlead.HoldWorkspaceOn && lives
 }

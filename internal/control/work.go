@@ -27,7 +27,8 @@ type work struct {
 	asks  int // calls of Decide, each with a seed of its own
 	sends int // outbox rows, each with an operation of its own
 
-	task *taskWork // the one existing task; nil for commands about something else
+	node fairlead.Node // that reports, locked
+	task *taskWork     // the one existing task; nil for commands about something else
 
 	// deliver collects tasks that got outbox rows: they are delivered right after the commit.
 	deliver []string

@@ -21,6 +21,8 @@ func textOf(k fairlead.HoldKind) holdText {
 		return holdText{"the agent is paused", "a person resumes the agent"}
 	case fairlead.HoldNodeLabel:
 		return holdText{"no live node carries the labels the agent needs", "a node with these labels starts"}
+	case fairlead.HoldWorkspaceOn:
+		return holdText{"the task's worktree is on another node", "that node starts again or has a free slot"}
 	case fairlead.HoldRequest:
 		return holdText{"a question to a person is open", "the request is answered"}
 	case fairlead.HoldDue:

@@ -11,6 +11,7 @@ type CandidateFilter struct {
 	SkipRuns   []string // ids
 	SkipAgents []string // "workspace/key"
 	SkipSteps  []string // "workspace/workflow/step" that are full: only tasks that have a place there
+	Home       string   // of the node that asks: tasks whose worktree is in another home are left out
 }
 
 // headLength is how many runs of the head of the queue are looked at before each agent's own queue.
@@ -20,7 +21,7 @@ const headLength = 32
 // assignment is busy, nothing blocks its task, nobody was asked about its work. Whatever is not said here holds few runs.
 const free = `
     AND NOT (q.id {{in ?1}})
-    AND t.id = q.task AND t.archived_at = 0 AND t.held = ''
+    AND t.id = q.task AND t.archived_at = 0 AND t.held = '' AND t.tree_home IN ('', ?6)
     AND (q.light = 1 OR NOT EXISTS (SELECT 1 FROM checkouts c WHERE c.task = q.task))
     AND NOT EXISTS (SELECT 1 FROM live_runs l WHERE l.assignment = q.assignment)
     AND (q.person = 1 OR NOT EXISTS (SELECT 1 FROM blockers b JOIN tasks k ON k.id = b.blocked_by
@@ -58,12 +59,12 @@ ORDER BY r.priority DESC, r.requested_at, r.id LIMIT ?5`)
 // Like Candidates it takes no lock; of the filter only what is to be skipped counts.
 func (r *ReadTx) FirstCandidates(f CandidateFilter) ([]fairlead.Run, error) {
 	return all(r, stmtFirst, scanRun, listArg(f.SkipRuns), listArg(f.SkipAgents), listArg(f.SkipSteps),
-		headLength+len(f.SkipRuns), positive(int64(f.Limit), 16))
+		headLength+len(f.SkipRuns), positive(int64(f.Limit), 16), f.Home)
 }
 
 // Candidates returns queued, due runs of agents that are not paused and have a free slot and no standing hold, best first.
 // It takes no lock: whatever it returns may be gone a moment later.
 func (r *ReadTx) Candidates(f CandidateFilter) ([]fairlead.Run, error) {
 	return all(r, stmtCandidates, scanRun, listArg(f.SkipRuns), listArg(f.SkipAgents), listArg(f.SkipSteps),
-		positive(int64(f.PerAgent), 4), positive(int64(f.Limit), 16))
+		positive(int64(f.PerAgent), 4), positive(int64(f.Limit), 16), f.Home)
 }

@@ -17,7 +17,8 @@ ON CONFLICT (task, agent, capacity) DO NOTHING`)
 	stmtSessions    = define("sessions", `SELECT `+sessionColumns+` FROM sessions WHERE task = ?1 ORDER BY id`)
 	stmtSessionSave = defineSave("session_save", "session", `
 UPDATE sessions SET state = ?2, delivered = ?3, in_flight = ?4, execution = ?5, external = ?6, turns = ?7 WHERE id = ?1`)
-	stmtSessionsReset = define("sessions_reset", `
+	stmtSessionsForget = define("sessions_forget", `UPDATE sessions SET external = '' WHERE task = ?1 AND external <> ''`)
+	stmtSessionsReset  = define("sessions_reset", `
 UPDATE sessions SET state = 'idle', execution = ''
 WHERE execution <> '' AND execution IN (SELECT id FROM agent_executions WHERE node = ?1)`)
 
@@ -85,6 +86,15 @@ func (r *ReadTx) LoadSession(id string) (fairlead.Session, error) {
 // ListSessions returns the sessions of a task, by id.
 func (r *ReadTx) ListSessions(task string) ([]fairlead.Session, error) {
 	return all(r, stmtSessions, scanSession, task)
+}
+
+// ForgetConversations drops the agents' own names of a task's conversations: they were on a node that is gone.
+func (tx *Tx) ForgetConversations(task string) error {
+	for id, s := range tx.memo.sessions {
+		s.External = ""
+		tx.memo.sessions[id] = s
+	}
+	return tx.later(stmtSessionsForget, task)
 }
 
 // ResetSessions sets the sessions whose execution ran on a node to idle: nobody works there any more.

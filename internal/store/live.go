@@ -33,8 +33,11 @@ var (
 
 	stmtPlacePut = define("place_put", `
 INSERT INTO wip_places (workspace, workflow, step, n, task) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING`)
-	stmtPlaceDropStep = define("place_drop_step", `DELETE FROM wip_places WHERE workspace = ?1 AND workflow = ?2 AND step = ?3 AND task = ?4`)
-	stmtPlacesOf      = define("places_of", `SELECT n, task FROM wip_places WHERE workspace = ?1 AND workflow = ?2 AND step = ?3 ORDER BY n`)
+	stmtPlaceDropStep   = define("place_drop_step", `DELETE FROM wip_places WHERE workspace = ?1 AND workflow = ?2 AND step = ?3 AND task = ?4`)
+	stmtPlacesElsewhere = define("places_elsewhere", `
+SELECT DISTINCT t.id, t.workspace FROM wip_places p JOIN tasks t ON t.id = p.task
+WHERE t.tree_home <> '' AND NOT (t.tree_home {{in ?1}}) ORDER BY t.id`)
+	stmtPlacesOf = define("places_of", `SELECT n, task FROM wip_places WHERE workspace = ?1 AND workflow = ?2 AND step = ?3 ORDER BY n`)
 )
 
 // The Put methods return false when the place is taken already: the constraint's word, without an error that would end
@@ -142,6 +145,14 @@ func (tx *Tx) PutPlace(workspace, workflow, step string, n int, task string) (bo
 // DropPlace frees a task's place at one step.
 func (tx *Tx) DropPlace(workspace, workflow, step, task string) error {
 	return tx.later(stmtPlaceDropStep, workspace, workflow, step, task)
+}
+
+// TaskRef names a task.
+type TaskRef struct{ ID, Workspace string }
+
+// PlacesElsewhere returns the tasks that have a place at a step and whose worktree is in none of the homes.
+func (r *ReadTx) PlacesElsewhere(homes []string) ([]TaskRef, error) {
+	return all(r, stmtPlacesElsewhere, func(s scanner, t *TaskRef) error { return s.Scan(&t.ID, &t.Workspace) }, listArg(homes))
 }
 
 // PlacesOf returns the taken places of a step, by number.

@@ -22,6 +22,9 @@ SELECT `+qualified("n", nodeColumns)+`, COALESCE(b.counter, 0) FROM nodes n LEFT
 	stmtNodesLive = define("nodes_live", `
 SELECT `+qualified("n", nodeColumns)+`, COALESCE(b.counter, 0) FROM nodes n LEFT JOIN node_beats b ON b.node = n.id
 WHERE n.dead_at = 0 ORDER BY n.epoch`)
+	stmtNodesLoad = define("nodes_load", `
+SELECT `+qualified("n", nodeColumns)+`, (SELECT COUNT(*) FROM runs r WHERE r.node = n.id AND r.epoch = n.epoch AND r.status IN ('claimed', 'running', 'stopping'))
+FROM nodes n WHERE n.dead_at = 0 ORDER BY n.epoch`)
 	stmtClock      = define("clock", `SELECT {{clock}}`)
 	stmtBeatInsert = define("beat_insert", `INSERT INTO node_beats (node, counter) VALUES (?1, 0)`)
 	stmtBeat       = define("beat", `
@@ -94,6 +97,19 @@ func (r *ReadTx) ListNodes() ([]fairlead.Node, error) { return all(r, stmtNodes,
 
 // LiveNodes returns the starts that nobody has declared dead, by epoch.
 func (r *ReadTx) LiveNodes() ([]fairlead.Node, error) { return all(r, stmtNodesLive, scanNodeBeat) }
+
+// NodeLoad is a live node and how many runs it works on.
+type NodeLoad struct {
+	fairlead.Node
+	Runs int
+}
+
+// NodeLoads returns the nodes that nobody has declared dead, by epoch.
+func (r *ReadTx) NodeLoads() ([]NodeLoad, error) {
+	return shared(r.shelf, func(s *shelf) map[string][]NodeLoad { return s.nodes }, "", func() ([]NodeLoad, error) {
+		return all(r, stmtNodesLoad, func(s scanner, n *NodeLoad) error { return s.Scan(append(nodeTargets(&n.Node), &n.Runs)...) })
+	})
+}
 
 // Clock is the database's own time. It is asked for to see how far a node's clock is off, and for nothing else: every
 // other time comes from [Tx.Now].

@@ -24,6 +24,7 @@ type shelf struct {
 	slots  map[[2]string][]int
 	holds  map[[3]string][]fairlead.StandingHold
 	places map[[3]string][]Place
+	nodes  map[string][]NodeLoad
 }
 
 // of is how the tasks of a shelf are found.
@@ -61,7 +62,7 @@ func (r *ReadTx) Shelve(rows ...TaskRow) error {
 		tasks: map[string]*TaskRow{}, requests: map[string][]fairlead.Request{}, runs: map[string][]fairlead.Run{}, last: map[string]fairlead.Run{},
 		assignments: map[string][]fairlead.Assignment{}, blockers: map[string][]Link{}, children: map[string][]Link{},
 		checkouts: map[string]Checkout{}, seats: map[string][]fairlead.Seat{}, notices: map[string][]fairlead.Notice{}, arounds: map[string]Around{},
-		slots: map[[2]string][]int{}, holds: map[[3]string][]fairlead.StandingHold{}, places: map[[3]string][]Place{},
+		slots: map[[2]string][]int{}, holds: map[[3]string][]fairlead.StandingHold{}, places: map[[3]string][]Place{}, nodes: map[string][]NodeLoad{},
 	}
 	ids := make([]string, len(rows))
 	for i := range rows {

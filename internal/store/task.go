@@ -12,13 +12,15 @@ type TaskRow struct {
 	Entered bool
 }
 
-const taskColumns = `id, workspace, number, identifier, workflow, workflow_version, step, visit, round, entered, terminal, title, description,
+const taskColumns = taskFields + `, tree`
+
+const taskFields = `id, workspace, number, identifier, workflow, workflow_version, step, visit, round, entered, terminal, title, description,
 requirements, priority, position, labels, parent, origin, creator, agent, repository, metadata, cancelled_blocker, ephemeral, coordination,
 held, person_visit, signal_visit, record_seq, archived_at, moved_at, created_at, updated_at, version`
 
 var (
 	stmtTaskInsert = define("task_insert", `
-INSERT INTO tasks (`+taskColumns+`, search) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
+INSERT INTO tasks (`+taskFields+`, search) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
 ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36)`)
 
 	stmtTaskSave = defineSave("task_save", "task", `
@@ -28,6 +30,7 @@ metadata = ?19, cancelled_blocker = ?20, ephemeral = ?21, coordination = ?22, he
 record_seq = ?26, archived_at = ?27, moved_at = ?28, updated_at = ?29, search = ?30, version = version + 1
 WHERE id = ?1 AND version = ?2`)
 
+	stmtTaskTree     = define("task_tree", `UPDATE tasks SET tree_home = ?2, tree = ?3 WHERE id = ?1`)
 	stmtTaskLoad     = define("task_load", `SELECT `+taskColumns+` FROM tasks WHERE id = ?1`)
 	stmtTaskLock     = define("task_lock", `SELECT `+taskColumns+` FROM tasks WHERE id = ?1 {{lock}}`)
 	stmtTaskByName   = define("task_by_name", `SELECT `+taskColumns+` FROM tasks WHERE workspace = ?1 AND identifier = ?2`)
@@ -44,7 +47,7 @@ func scanTask(s scanner, t *TaskRow) error {
 		&t.Terminal, &t.Title, &t.Description, jsonCol{&t.Requirements}, &t.Priority, &t.Position, jsonCol{&t.Labels}, &t.Parent, &t.Origin,
 		jsonCol{&t.Creator}, &t.Agent, jsonCol{&t.Repository}, jsonCol{&t.Metadata}, &t.CancelledBlocker, boolCol{&t.Ephemeral}, &t.Coordination,
 		&t.Held, &t.PersonVisit, &t.SignalVisit, &t.RecordSeq, timeCol{&t.ArchivedAt}, timeCol{&t.MovedAt}, timeCol{&t.CreatedAt},
-		timeCol{&t.UpdatedAt}, &t.Version)
+		timeCol{&t.UpdatedAt}, &t.Version, jsonCol{&t.Worktree})
 }
 
 // Fold is how texts are compared in searches, on both databases alike.
@@ -83,6 +86,11 @@ func (tx *Tx) SaveTask(t *TaskRow, was int64) error {
 	}
 	t.Version = was + 1
 	return nil
+}
+
+// SaveWorktree writes where a task's directory is. The task is locked; its version stays, for nobody decides by it.
+func (tx *Tx) SaveWorktree(task string, w fairlead.Worktree) error {
+	return tx.later(stmtTaskTree, task, w.Home, pointerArg(&w))
 }
 
 // LockTask locks the one existing task of the command and returns it as it is now; load the rest after it, or two

@@ -23,6 +23,7 @@ type drive struct {
 
 	execution agent.ExecutionID
 	launched  bool
+	prepared  bool            // there is a tree
 	traced    context.Context // holds the run's span, if somebody traces
 
 	reporting sync.Mutex // reports follow each other: events and tools tell at the same time
@@ -58,7 +59,7 @@ func (d *drive) run(ctx context.Context) {
 		end = &control.TurnEnd{StopReason: string(agent.EndInterrupted), Interrupted: true, Counted: cut}
 	}
 	d.endTree()
-	d.report(control.Report{End: end, TreeDead: true})
+	d.report(control.Report{Facts: d.left(), End: end, TreeDead: true})
 	done(end)
 }
 
@@ -74,14 +75,14 @@ func (d *drive) turn(ctx context.Context) (*control.TurnEnd, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare workspace: %w", err)
 	}
+	d.prepared = true
 	transcript := agent.NewFileTranscript(filepath.Join(d.w.Sessions, d.c.Session.ID+".jsonl"))
 	prompt, err := d.prompt(ctx, transcript)
 	if err != nil {
 		return nil, err
 	}
-	directive := d.report(control.Report{Facts: []control.Fact{
-		{Execution: string(d.execution)}, {Turn: &control.TurnStarted{Through: d.c.Through, Prompt: prompt.Text}},
-	}})
+	facts := []control.Fact{{Execution: string(d.execution)}, {Turn: &control.TurnStarted{Through: d.c.Through, Prompt: prompt.Text}}}
+	directive := d.report(control.Report{Facts: append(d.stands(&tree), facts...)})
 	if directive == control.StopTree {
 		return nil, nil
 	}
@@ -109,6 +110,7 @@ func (d *drive) order() workspace.Order {
 	if t.Repository != nil {
 		o.Repository, o.Base = t.Repository.Path, t.Repository.Base
 	}
+	o.Restore = restoration(t)
 	return o
 }
 
@@ -120,10 +122,11 @@ func (d *drive) prompt(ctx context.Context, transcript agent.Transcript) (agent.
 		return p, fmt.Errorf("read session: %w", err)
 	}
 	if d.c.Interrupted {
-		p.ID = goesOn(entries, d.c.Run.ID, p.ID, unheard(d.c))
+		p.ID = goesOn(entries, d.c.Run.ID, p.ID, unheard(d.c), d.c.Task.Worktree.Since > 0)
 	}
 	p.Text = buildPrompt(promptInput{
 		Task: d.c.Task, Step: d.c.Step, Assignment: d.c.Assignment, Session: d.c.Session, Profile: d.c.Agent, Wakes: d.c.Wakes,
+		Strange: len(entries) == 0 && d.c.Session.External == "",
 		Records: d.c.Records, Interrupted: d.c.Interrupted, Failed: d.c.Failed, Summary: d.c.Summary,
 	})
 	return p, nil
@@ -131,14 +134,15 @@ func (d *drive) prompt(ctx context.Context, transcript agent.Transcript) (agent.
 
 // goesOn names the turn that a claim after an interruption goes on with: the session's last turn if the run began it, and
 // it is open or only its end was not heard. Otherwise the turn is a new one: what another run began belongs to a visit
-// that has ended.
-func goesOn(entries []agent.Entry, run, fresh string, unheard map[string]bool) string {
+// that has ended. moved says that the work was let go from a node once: what is on this one may be from before, and only a
+// turn whose beginning is on record since counts.
+func goesOn(entries []agent.Entry, run, fresh string, unheard map[string]bool, moved bool) string {
 	turn, ended := agent.LastTurn(entries)
 	if len(turn) == 0 {
 		return fresh
 	}
 	prompt := turn[0].PromptID
-	if unheard[prompt] || !ended && strings.HasPrefix(prompt, run+"_") {
+	if unheard[prompt] || !ended && !moved && strings.HasPrefix(prompt, run+"_") {
 		return prompt
 	}
 	return fresh
@@ -148,7 +152,7 @@ func goesOn(entries []agent.Entry, run, fresh string, unheard map[string]bool) s
 // twice bears the name of its first claim.
 func unheard(c *control.Claimed) map[string]bool {
 	found := map[string]bool{}
-	for _, r := range c.Own {
+	for _, r := range current(c) {
 		switch r.Kind {
 		case fairlead.RecordTurnEnded:
 			if !control.CutOff(r) {

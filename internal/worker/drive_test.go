@@ -100,6 +100,10 @@ func (h here) Prepare(context.Context, workspace.Order) (workspace.Tree, error) 
 	return workspace.Tree{Dir: string(h)}, nil
 }
 
+func (h here) Leave(context.Context, string, string, func() bool) (workspace.Left, error) {
+	return workspace.Left{}, nil
+}
+
 // echo is a box with one tool; a call of it is told on called.
 type echo struct{ called chan agent.Call }
 

@@ -21,6 +21,8 @@ type promptInput struct {
 	Records    []fairlead.Record // after the session's delivered place, oldest first
 	// Interrupted says that the last turn of this session has no end: its content stands here again.
 	Interrupted bool
+	// Strange says that the agent's conversation about the task is not on this node.
+	Strange bool
 	// Failed are the last records of the session whose failure a guest was called for.
 	Failed []fairlead.Record
 	// Summary is the workspace, for a coordination task; nil for any other.
@@ -28,12 +30,16 @@ type promptInput struct {
 }
 
 // buildPrompt writes the prompt of a plain turn: the whole context until a turn of the session has ended well, for an
-// agent whose first turn failed may never have seen it; then only what is new.
+// agent whose first turn failed may never have seen it, and where its conversation is lost; else only what is new.
 func buildPrompt(in promptInput) string {
 	var b strings.Builder
-	if in.Session.Delivered == 0 {
+	switch {
+	case in.Session.Delivered == 0:
 		opening(&b, in)
-	} else {
+	case in.Strange:
+		opening(&b, in)
+		section(&b, "You have worked on this before", "What was said then is not here any more. Read the task with "+toolGet+" where you need it.")
+	default:
 		fmt.Fprintf(&b, "You go on with %s (%s), now at the step %s.\n", in.Task.Identifier, in.Task.Title, stepName(in))
 	}
 	if in.Step != nil && in.Step.Prefix != "" {

@@ -36,6 +36,8 @@ type recordFields struct {
 	State   string          `json:"state"`
 	Request string          `json:"request"`
 	Answer  json.RawMessage `json:"answer"`
+	At      fairlead.Stamp  `json:"at"`
+	Lost    int             `json:"lost"`
 }
 
 func newsLine(in promptInput, r fairlead.Record) string {
@@ -58,6 +60,8 @@ func newsLine(in promptInput, r fairlead.Record) string {
 		return strings.TrimSpace(fmt.Sprintf("%s moved the task from %s to %s %s", r.Actor, f.From, f.To, quote(f.Note)))
 	case fairlead.RecordRequestResolved:
 		return resolved(f)
+	case fairlead.RecordTreeReleased:
+		return restored(f)
 	case fairlead.RecordChildEnded:
 		return fmt.Sprintf("the child %s ended: %s", f.Task, f.Outcome)
 	case fairlead.RecordBlockerCleared:
@@ -92,6 +96,15 @@ func resolved(f recordFields) string {
 		line += ": " + strings.Join(parts, " – ")
 	}
 	return line
+}
+
+// restored says what became of a worktree whose node died.
+func restored(f recordFields) string {
+	line := "the node that had the worktree is dead; the worktree is as it was at " + f.At.UTC().Format("2006-01-02 15:04")
+	if f.Lost == 0 {
+		return line + ", and nothing was done in it since"
+	}
+	return fmt.Sprintf("%s, and what was done in it since is lost (%d calls of tools): look at what is there, and do again what is missing", line, f.Lost)
 }
 
 // quote keeps a text of several lines readable below its bullet.

@@ -22,7 +22,7 @@ type recordedTools struct {
 }
 
 func record(box agent.ToolBox, d *drive) *recordedTools {
-	return &recordedTools{ToolBox: box, d: d, told: make(map[string]bool), settled: settled(d.c.Own)}
+	return &recordedTools{ToolBox: box, d: d, told: make(map[string]bool), settled: settled(current(d.c))}
 }
 
 // settled reads the outcomes of calls from a session's records. A call that was cancelled has none: it may run again.

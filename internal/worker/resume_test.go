@@ -23,19 +23,22 @@ func TestGoesOn(t *testing.T) {
 		entries []agent.Entry
 		own     []fairlead.Record
 		want    string
+		moved   bool
 	}{
-		{"nothing began", nil, nil, "fresh"},
-		{"open", []agent.Entry{prompt("run_1")}, []fairlead.Record{started("1")}, "run_1"},
-		{"open over two claims", []agent.Entry{prompt("run_1")}, []fairlead.Record{started("1"), started("2")}, "run_1"},
-		{"ended, not heard", []agent.Entry{prompt("run_2"), end}, []fairlead.Record{started("1"), started("2")}, "run_2"},
-		{"cut off twice, then ended, not heard", []agent.Entry{prompt("run_1"), end}, []fairlead.Record{started("1"), started("2")}, "run_1"},
-		{"ended under another run", []agent.Entry{prompt("old_1"), end}, []fairlead.Record{{Kind: fairlead.RecordTurnStarted, Run: "old", Data: json.RawMessage(`{"fence":1}`)}}, "fresh"},
-		{"open under another run", []agent.Entry{prompt("old_1")}, nil, "fresh"},
-		{"ended and heard", []agent.Entry{prompt("run_1"), end}, []fairlead.Record{started("1"), ended, started("2")}, "fresh"},
+		{"nothing began", nil, nil, "fresh", false},
+		{"open", []agent.Entry{prompt("run_1")}, []fairlead.Record{started("1")}, "run_1", false},
+		{"open over two claims", []agent.Entry{prompt("run_1")}, []fairlead.Record{started("1"), started("2")}, "run_1", false},
+		{"ended, not heard", []agent.Entry{prompt("run_2"), end}, []fairlead.Record{started("1"), started("2")}, "run_2", false},
+		{"cut off twice, then ended, not heard", []agent.Entry{prompt("run_1"), end}, []fairlead.Record{started("1"), started("2")}, "run_1", false},
+		{"ended under another run", []agent.Entry{prompt("old_1"), end}, []fairlead.Record{{Kind: fairlead.RecordTurnStarted, Run: "old", Data: json.RawMessage(`{"fence":1}`)}}, "fresh", false},
+		{"open under another run", []agent.Entry{prompt("old_1")}, nil, "fresh", false},
+		{"ended and heard", []agent.Entry{prompt("run_1"), end}, []fairlead.Record{started("1"), ended, started("2")}, "fresh", false},
+		{"open, from before the work was let go", []agent.Entry{prompt("run_1")}, nil, "fresh", true},
+		{"open since", []agent.Entry{prompt("run_2")}, []fairlead.Record{started("2")}, "run_2", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if got := goesOn(tc.entries, "run", "fresh", unheard(&control.Claimed{Run: fairlead.Run{ID: "run"}, Own: tc.own})); got != tc.want {
+			if got := goesOn(tc.entries, "run", "fresh", unheard(&control.Claimed{Run: fairlead.Run{ID: "run"}, Own: tc.own}), tc.moved); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
 		})

@@ -26,6 +26,7 @@ type Queue interface {
 // Trees prepares the directory a task is worked in; workspace.Manager does.
 type Trees interface {
 	Prepare(ctx context.Context, o workspace.Order) (workspace.Tree, error)
+	Leave(ctx context.Context, identifier, name string, confirm func() bool) (workspace.Left, error)
 }
 
 // Tools makes the tools of one execution in a directory. release lets go of what they hold; call it after the turn.
@@ -44,6 +45,9 @@ type Deps struct {
 	Tracer trace.Tracer
 	// Sessions is the directory in which transcripts of sessions are kept.
 	Sessions string
+	// Shared says that other nodes work on the same queue: which node has a task's tree is told, and worktrees leave
+	// checkpoints.
+	Shared bool
 }
 
 // Options tune a Worker; nil means the defaults.

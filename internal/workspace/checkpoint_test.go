@@ -315,3 +315,28 @@ func TestLeaveOfAPlainDirectory(t *testing.T) {
 		write(t, filepath.Join(tree.Dir, "f"), "x")
 	}
 }
+
+// A repository that was made anew in the old one's place knows another tree by the old tree's name.
+func TestAnOldTreeDoesNotTouchANewOne(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	remote := b.withRemote()
+	tree := b.prepare("FL-1")
+	write(t, filepath.Join(tree.Dir, "n"), "1")
+	c := b.leave("asg_1")
+	write(t, filepath.Join(tree.Dir, "n"), "late")
+	o := b.elsewhere(remote)
+	got, err := o.restore("5", c)
+	must(t, err)
+	if got.GitDir != tree.GitDir {
+		t.Fatalf("got %s and %s, want one name for both", got.GitDir, tree.GitDir)
+	}
+	gone, err := b.m.Evict(t.Context(), "FL-1")
+	must(t, err)
+	if read(t, filepath.Join(gone.Kept, "n")) != "late" {
+		t.Errorf("got %+v, want the old tree kept aside", gone)
+	}
+	if s := git(t, got.Dir, "status", "--porcelain"); s != "?? n" {
+		t.Errorf("the new tree says %q", s)
+	}
+}

@@ -144,6 +144,9 @@ func (m *Manager) healthy(ctx context.Context, t *Tree) bool {
 	if t.Repository == "" {
 		return true
 	}
+	if !t.enrolled() {
+		return false
+	}
 	_, err := t.at().git(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	return err == nil && m.exists(filepath.Join(t.Dir, ".git"))
 }

@@ -58,10 +58,31 @@ func (m *Manager) unregister(t *Tree) error {
 	if t.GitDir == "" || m.exists(t.Dir) {
 		return nil
 	}
-	if filepath.Dir(t.GitDir) != filepath.Join(t.Common, "worktrees") {
+	if filepath.Dir(t.GitDir) != filepath.Join(t.Common, "worktrees") || !t.enrolled() {
 		return nil
 	}
 	return os.RemoveAll(t.GitDir)
+}
+
+// enrolled reports whether the repository has this very tree under the tree's entry. A repository that was made anew in
+// the place of an old one may have given the entry's name to another tree.
+func (t *Tree) enrolled() bool {
+	data, err := os.ReadFile(filepath.Join(t.GitDir, "gitdir"))
+	if err != nil {
+		return false
+	}
+	link := strings.TrimSpace(string(data))
+	return filepath.Base(link) == ".git" && same(filepath.Dir(link), t.Dir)
+}
+
+// same reports whether two paths are one place, however it is reached. The last part need not exist.
+func same(a, b string) bool {
+	if a == b {
+		return true
+	}
+	dirA, errA := filepath.EvalSymlinks(filepath.Dir(a))
+	dirB, errB := filepath.EvalSymlinks(filepath.Dir(b))
+	return errA == nil && errB == nil && dirA == dirB && filepath.Base(a) == filepath.Base(b)
 }
 
 // putAside moves a directory to where no task looks, instead of deleting it. It returns the new place.

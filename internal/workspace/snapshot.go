@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/fairlead/fairlead"
 )
 
 // snap is the content of a tree as git objects: everything that is not ignored, committed or not.
@@ -24,6 +26,10 @@ func (m *Manager) snapshot(ctx context.Context, t *Tree) (snap, error) {
 	var s snap
 	var err error
 	at := t.at()
+	if !t.enrolled() {
+		return s, fairlead.Errorf(fairlead.CodeUnavailable, "the repository does not know the worktree any more").WithOp("read workspace").
+			WithHint("it was moved or made anew; archive the task's workspace to keep its files aside")
+	}
 	if s.head, err = at.git(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
 		return s, fmt.Errorf("read head: %w", err)
 	}

@@ -7,9 +7,17 @@ import (
 	"github.com/fairlead/fairlead/internal/store"
 )
 
-// Archived returns those of the identifiers whose tasks are archived and have nothing queued or live: nobody works in
-// their trees any more. Identifiers are unique over all workspaces; an unknown one is left out.
-func (r *Reader) Archived(ctx context.Context, identifiers []string) (out []string, err error) {
+// Tree is what a home has to know of a task whose directory it keeps.
+type Tree struct {
+	Identifier, Task, Workspace string
+	// Done: the task is archived and has nothing queued or live. Nobody works in its tree any more.
+	Done bool
+	// Home is the home that the task is tied to, "" for none.
+	Home string
+}
+
+// Trees looks up the tasks of identifiers, which are unique over all workspaces; an unknown one is left out.
+func (r *Reader) Trees(ctx context.Context, identifiers []string) (out []Tree, err error) {
 	err = r.db.Read(ctx, func(tx *store.ReadTx) error {
 		out = nil
 		workspaces, err := tx.ListWorkspaces()
@@ -17,12 +25,12 @@ func (r *Reader) Archived(ctx context.Context, identifiers []string) (out []stri
 			return err
 		}
 		for _, identifier := range identifiers {
-			done, err := archived(tx, workspaces, identifier)
+			t, err := treeOf(tx, workspaces, identifier)
 			if err != nil {
 				return err
 			}
-			if done {
-				out = append(out, identifier)
+			if t != nil {
+				out = append(out, *t)
 			}
 		}
 		return nil
@@ -30,17 +38,24 @@ func (r *Reader) Archived(ctx context.Context, identifiers []string) (out []stri
 	return out, err
 }
 
-func archived(tx *store.ReadTx, workspaces []fairlead.Workspace, identifier string) (bool, error) {
+func treeOf(tx *store.ReadTx, workspaces []fairlead.Workspace, identifier string) (*Tree, error) {
 	for _, ws := range workspaces {
 		row, err := tx.LoadTaskByRef(ws.Key, identifier)
 		if fairlead.IsCode(err, fairlead.CodeNotFound) {
 			continue
 		}
-		if err != nil || row.ArchivedAt.IsZero() {
-			return false, err
+		if err != nil {
+			return nil, err
 		}
-		active, err := tx.ActiveRuns(row.ID)
-		return len(active) == 0, err
+		t := &Tree{Identifier: identifier, Task: row.ID, Workspace: row.Workspace, Home: row.Worktree.Home}
+		if !row.ArchivedAt.IsZero() {
+			active, err := tx.ActiveRuns(row.ID)
+			if err != nil {
+				return nil, err
+			}
+			t.Done = len(active) == 0
+		}
+		return t, nil
 	}
-	return false, nil
+	return nil, nil
 }

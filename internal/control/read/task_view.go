@@ -17,6 +17,10 @@ func (r *Reader) taskView(tx *store.ReadTx, s *situation) (fairlead.TaskView, er
 		MovedAt: fairlead.StampOf(t.MovedAt), CreatedAt: fairlead.StampOf(t.CreatedAt), UpdatedAt: fairlead.StampOf(t.UpdatedAt),
 		Version: t.Version,
 	}
+	if t.Worktree != (fairlead.Worktree{}) {
+		tree := t.Worktree
+		v.Worktree = &tree
+	}
 	for _, q := range s.requests {
 		v.OpenRequests = append(v.OpenRequests, q.ID)
 	}

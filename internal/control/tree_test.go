@@ -184,6 +184,28 @@ func (f *floor) lastRecord(task, kind string) (found fairlead.Record) {
 	return found
 }
 
+// TestAWorktreeElsewhereHoldsWhoeverAsks: nobody passes the hold, and nobody lets work go from a node that lives.
+func TestAWorktreeElsewhereHoldsWhoeverAsks(t *testing.T) {
+	eachFloor(t, func(t *testing.T, f *floor) {
+		a := f.at("a", "1", 4)
+		task := f.task("stay")
+		f.claimed().works().leaves(pushed("1"))
+		f.comment(owner(), task.ID, "more")
+		run := f.queued(task.ID).ID
+		refused(t, f.release(run), fairlead.CodeConflict)
+		f.dies(a)
+		f.at("b", "1", 4)
+		f.hire(1)
+		f.nothing()
+		_, err := f.start(task.ID, fairlead.StartBody{})
+		refused(t, err, fairlead.CodeConflict)
+		f.must(f.release(run))
+		if got, err := f.start(task.ID, fairlead.StartBody{}); err != nil || !got.Launched {
+			t.Errorf("got %+v, %v; want it launched after the release", got, err)
+		}
+	})
+}
+
 // TestWhatCannotBeReleased says why not, to whoever asks and to whoever tries.
 func TestWhatCannotBeReleased(t *testing.T) {
 	sharedFloor(t, func(t *testing.T, f *floor) {

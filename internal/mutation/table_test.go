@@ -146,6 +146,21 @@ var mutants = []mutant{
 		pkg: "internal/control", test: "TestR4_SettleMakesABurstOneTurn",
 	},
 	{
+		name: "a worktree on another node holds nobody", file: "internal/control/hold.go",
+		old: "g.paused, g.labels, g.elsewhere, g.checkout,", new: "g.paused, g.labels, g.checkout,",
+		pkg: "internal/control", test: "TestAWorktreeElsewhereHoldsWhoeverAsks",
+	},
+	{
+		name: "work is let go from a node that lives", file: "internal/control/tree_release.go",
+		old: "	if node != nil {", new: "	if false {",
+		pkg: "internal/control", test: "TestAWorktreeElsewhereHoldsWhoeverAsks",
+	},
+	{
+		name: "a late push of a dead node replaces a checkpoint", file: "internal/workspace/checkpoint.go",
+		old: `"--force-with-lease="+ref+":"+from, "--"`, new: `"--force", "--"`,
+		pkg: "internal/workspace", test: "TestALatePushDoesNotWin",
+	},
+	{
 		name: "a full step takes one more", file: "internal/control/claim_take.go",
 		old: "	if n == 0 {\n		return false, nil", new: "	if n == 0 {\n		return true, nil",
 		pkg: "internal/control", test: "TestAFullStepTakesNoMore",

@@ -125,6 +125,8 @@ const (
 	HoldAgentPaused HoldKind = "agent_paused"
 	HoldNodeLabel   HoldKind = "node_label"
 	HoldWorkspaceOn HoldKind = "workspace_on"
+	HoldNodeBusy    HoldKind = "node_busy"
+	HoldNodeClock   HoldKind = "node_clock"
 	HoldRequest     HoldKind = "request" // max_visits, or the assignment waits for an answer
 	HoldDue         HoldKind = "not_due" // settle, back-off or a deferred start
 	HoldCooldown    HoldKind = "cooldown"

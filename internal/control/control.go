@@ -51,6 +51,7 @@ type Control struct {
 	catalog  *catalog.Catalog
 	worker   localWorker
 	skewed   atomic.Bool // this node's clock is off: it claims nothing and fires nothing
+	skewTold atomic.Bool // the database knows that
 	claiming claiming
 	tracer   trace.Tracer // nil = nobody traces
 	deaths   atomic.Int64 // epochs declared dead here

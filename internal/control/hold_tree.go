@@ -22,7 +22,7 @@ func (g *gate) elsewhere() ([]fairlead.Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.node == nil && node != nil && node.Runs < node.Slots {
+	if g.node == nil && node != nil && node.Free() {
 		return nil, nil
 	}
 	return one(g.onNode(node))

@@ -81,19 +81,26 @@ func (c *Control) NodeDeaths() int64 { return c.deaths.Load() }
 // it agrees again; people hear of it once.
 func (c *Control) setClock(ctx context.Context, n Node, offset time.Duration) error {
 	off := offset.Abs() > clockTolerance
-	if !c.skewed.CompareAndSwap(!off, off) {
+	c.skewed.Store(off)
+	if c.skewTold.Load() == off {
 		return nil
 	}
+	var err error
 	if off {
 		c.log.Error("the clock of this node is off: it claims nothing and fires no timer", "offset", offset)
-		return c.tellClock(ctx, n, offset)
+		err = c.tellClock(ctx, n, offset)
+	} else {
+		c.log.Info("the clock of this node is right again")
+		err = c.db.Write(ctx, func(tx *store.Tx) error {
+			c.dispatch.WakeTx(tx)
+			tx.Wake(store.TopicTimers)
+			return tx.SetClockOff(n.ID, 0)
+		})
 	}
-	c.log.Info("the clock of this node is right again")
-	return c.db.Write(ctx, func(tx *store.Tx) error {
-		c.dispatch.WakeTx(tx)
-		tx.Wake(store.TopicTimers)
-		return nil
-	})
+	if err == nil { // or the next renewal tells it
+		c.skewTold.Store(off)
+	}
+	return err
 }
 
 // tellClock leaves a notice in the inbox.
@@ -110,6 +117,9 @@ func (c *Control) tellClock(ctx context.Context, n Node, offset time.Duration) e
 			Data: map[string]any{"node": n.ID, "offset_ms": offset.Milliseconds()},
 		}
 		if err := w.tx.InsertNotice(notice); err != nil {
+			return err
+		}
+		if err := w.tx.SetClockOff(n.ID, offset); err != nil {
 			return err
 		}
 		w.emit(fairlead.Event{

@@ -99,11 +99,12 @@ func TestR40_AClockThatIsOffClaimsAndFiresNothing(t *testing.T) {
 		f.must(f.c.setClock(t.Context(), f.node, 80*time.Millisecond))
 		j := f.claimed()
 		j.start().done()
-		f.task("stay")
+		waits := f.task("stay")
 		for range 3 {
 			f.must(f.c.setClock(t.Context(), f.node, -time.Hour))
 		}
 		f.nothing()
+		same(t, "holds", f.held(f.queued(waits.ID).ID), fairlead.HoldNodeClock)
 		if wait, err := f.c.fireAndLook(t.Context()); err != nil || wait != timerIdle {
 			t.Errorf("got %v %v, want timers to rest", wait, err)
 		}
@@ -121,6 +122,7 @@ func TestR40_AClockThatIsOffClaimsAndFiresNothing(t *testing.T) {
 			t.Errorf("got notices %+v, want one that says which way", found)
 		}
 		f.must(f.c.setClock(t.Context(), f.node, 0))
+		same(t, "holds", f.held(f.queued(waits.ID).ID))
 		f.claimed()
 	})
 }

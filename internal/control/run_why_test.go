@@ -140,3 +140,23 @@ func TestE33_OneVisitTooManyAsksFirst(t *testing.T) {
 		}
 	})
 }
+
+// TestWhyOfARunThatWaitsForASlot: nothing of its own holds it, and no node has room.
+func TestWhyOfARunThatWaitsForASlot(t *testing.T) {
+	eachFloor(t, func(t *testing.T, f *floor) {
+		f.dies(f.node)
+		f.at("a", "1", 1)
+		f.agent("bob", "labels: [gpu]\n")
+		f.agent("ann", "parallel: 4\n")
+		f.task("stay")
+		j := f.claimed().start()
+		task := f.task("stay")
+		run := f.queued(task.ID).ID
+		same(t, "holds", f.held(run), fairlead.HoldNodeBusy)
+		if v := f.see(task.ID); v.State != fairlead.StateQueued || len(v.Holds) != 0 {
+			t.Errorf("got %s with %v: a task that waits for a slot is queued", v.State, v.Holds)
+		}
+		j.done()
+		same(t, "holds", f.held(run))
+	})
+}

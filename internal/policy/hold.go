@@ -23,6 +23,10 @@ func textOf(k fairlead.HoldKind) holdText {
 		return holdText{"no live node carries the labels the agent needs", "a node with these labels starts"}
 	case fairlead.HoldWorkspaceOn:
 		return holdText{"the task's worktree is on another node", "that node starts again or has a free slot"}
+	case fairlead.HoldNodeBusy:
+		return holdText{"every slot of every node that may take it is taken", "one of their runs ends, or another node starts"}
+	case fairlead.HoldNodeClock:
+		return holdText{"the clock of every node that may take it is off", "a clock is set right again (use NTP)"}
 	case fairlead.HoldRequest:
 		return holdText{"a question to a person is open", "the request is answered"}
 	case fairlead.HoldDue:

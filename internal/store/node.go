@@ -23,9 +23,11 @@ SELECT `+qualified("n", nodeColumns)+`, COALESCE(b.counter, 0) FROM nodes n LEFT
 SELECT `+qualified("n", nodeColumns)+`, COALESCE(b.counter, 0) FROM nodes n LEFT JOIN node_beats b ON b.node = n.id
 WHERE n.dead_at = 0 ORDER BY n.epoch`)
 	stmtNodesLoad = define("nodes_load", `
-SELECT `+qualified("n", nodeColumns)+`, (SELECT COUNT(*) FROM runs r WHERE r.node = n.id AND r.epoch = n.epoch AND r.status IN ('claimed', 'running', 'stopping'))
-FROM nodes n WHERE n.dead_at = 0 ORDER BY n.epoch`)
+SELECT `+qualified("n", nodeColumns)+`, (SELECT COUNT(*) FROM runs r WHERE r.node = n.id AND r.epoch = n.epoch AND r.status IN ('claimed', 'running', 'stopping')),
+  COALESCE(b.clock_off, 0)
+FROM nodes n LEFT JOIN node_beats b ON b.node = n.id WHERE n.dead_at = 0 ORDER BY n.epoch`)
 	stmtClock      = define("clock", `SELECT {{clock}}`)
+	stmtClockOff   = define("clock_off", `UPDATE node_beats SET clock_off = ?2 WHERE node = ?1`)
 	stmtBeatInsert = define("beat_insert", `INSERT INTO node_beats (node, counter) VALUES (?1, 0)`)
 	stmtBeat       = define("beat", `
 UPDATE node_beats SET counter = counter + 1
@@ -98,16 +100,32 @@ func (r *ReadTx) ListNodes() ([]fairlead.Node, error) { return all(r, stmtNodes,
 // LiveNodes returns the starts that nobody has declared dead, by epoch.
 func (r *ReadTx) LiveNodes() ([]fairlead.Node, error) { return all(r, stmtNodesLive, scanNodeBeat) }
 
-// NodeLoad is a live node and how many runs it works on.
+// NodeLoad is a live node, how many runs it works on, and how far its clock is off, if that keeps it from working.
 type NodeLoad struct {
 	fairlead.Node
-	Runs int
+	Runs     int
+	ClockOff time.Duration
+}
+
+// Free reports whether the node can take one more run of the queue.
+func (n *NodeLoad) Free() bool { return n.Runs < n.Slots && n.ClockOff == 0 }
+
+func scanNodeLoad(s scanner, n *NodeLoad) error {
+	var off int64
+	err := s.Scan(append(nodeTargets(&n.Node), &n.Runs, &off)...)
+	n.ClockOff = time.Duration(off) * time.Microsecond
+	return err
+}
+
+// SetClockOff notes how far a node's clock is off; 0 = it is right enough.
+func (tx *Tx) SetClockOff(node string, off time.Duration) error {
+	return tx.later(stmtClockOff, node, off.Microseconds())
 }
 
 // NodeLoads returns the nodes that nobody has declared dead, by epoch.
 func (r *ReadTx) NodeLoads() ([]NodeLoad, error) {
 	return shared(r.shelf, func(s *shelf) map[string][]NodeLoad { return s.nodes }, "", func() ([]NodeLoad, error) {
-		return all(r, stmtNodesLoad, func(s scanner, n *NodeLoad) error { return s.Scan(append(nodeTargets(&n.Node), &n.Runs)...) })
+		return all(r, stmtNodesLoad, scanNodeLoad)
 	})
 }
 

@@ -43,6 +43,8 @@ func Run(t *testing.T, backend func(t testing.TB) Backend) {
 		{"outbox, deferred, notices, audit", outbox},
 		{"agents, people, tokens, workflows", agents},
 		{"timers and nodes", timers},
+		{"worktrees and their homes", worktrees},
+		{"loads of nodes", loads},
 		{"timers are found, advanced and deleted", timerLife},
 		{"a run occupies all or nothing", occupation},
 		{"routines and their tasks", routines},

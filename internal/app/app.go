@@ -92,6 +92,7 @@ func New(ctx context.Context, cfg *config.Config, o *Options) (a *App, err error
 	a.metrics.Gauge("spans_dropped", "Spans that no collector took.", a.traces.Dropped)
 	a.control = control.New(control.Deps{DB: a.db, Dispatch: a.dispatch, Log: a.log}, &control.Options{
 		Prices: prices(cfg.Prices), DeliverByJobs: a.db.Dialect() != sqlite, Tracer: a.traces.Tracer(),
+		ReleaseAfter: cfg.Release,
 	})
 	a.launcher = workspace.NewLauncher(a.home.mark, nil)
 	if err := a.agents(); err != nil {

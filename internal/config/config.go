@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ type Config struct {
 	LogJSON  bool          // log lines as JSON
 	Traces   bool          // spans go to an OpenTelemetry collector
 	Drain    time.Duration // how long SIGTERM waits for live runs
+	Release  time.Duration // how long a dead node's work waits for it; 0 = until a person releases it
 	Retain   Retain        // how long what has ended is kept
 	Token    string        // of a client, for commands that talk to a server
 	URL      string        // server that commands talk to
@@ -176,6 +178,13 @@ func text(value string) func(*Config) string { return func(*Config) string { ret
 // later are the settings that most homes leave alone, and those of the commands that talk to a server.
 func later() []setting {
 	return []setting{
+		{"release_after", "how long the work of a dead node waits for it before it goes on elsewhere from its last pushed checkpoint, for example 2h; 0 waits for a person",
+			text("0"), func(c *Config, v string) (err error) {
+				if c.Release, err = time.ParseDuration(v); err == nil && (c.Release < 0 || c.Release > 0 && c.Release < time.Minute) {
+					err = errors.New("less than a minute")
+				}
+				return err
+			}},
 		{"retain_runs", "days that ended runs are kept; 0 keeps them for ever", text("90"), days(0, func(c *Config) *time.Duration { return &c.Retain.Runs })},
 		{"retain_events", "days that the event log is kept; 0 keeps it for ever", text("30"), days(0, func(c *Config) *time.Duration { return &c.Retain.Events })},
 		{"retain_operations", "days in which a command sent again under its operation id is recognised, at least 2; 0 is for ever", text("30"),

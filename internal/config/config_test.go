@@ -95,6 +95,16 @@ func TestTokenComesFromTheHome(t *testing.T) {
 	}
 }
 
+func TestReleaseAfter(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]time.Duration{"0": 0, "1m": time.Minute, "2h": 2 * time.Hour, "59s": -1, "-1h": -1, "soon": -1} {
+		c, err := Load(Sources{Flags: map[string]string{"home": t.TempDir(), "release_after": value}})
+		if (err != nil) != (want < 0) || err == nil && c.Release != want {
+			t.Errorf("%s: got %+v, %v", value, c, err)
+		}
+	}
+}
+
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
@@ -36,6 +37,9 @@ type Options struct {
 	DeliverByJobs bool
 	// Tracer makes a span of every command; nil = none.
 	Tracer trace.Tracer
+	// ReleaseAfter is how long a node is dead before its queued work goes on elsewhere from its last pushed checkpoint
+	// without anybody's word; 0 = never.
+	ReleaseAfter time.Duration
 }
 
 // Control carries out commands. It is safe for concurrent use.
@@ -58,6 +62,7 @@ type Control struct {
 	prices   map[string]fairlead.Price
 
 	deliverByJobs bool
+	releaseAfter  time.Duration
 }
 
 // New makes a Control over a database.
@@ -72,7 +77,7 @@ func New(d Deps, o *Options) *Control {
 		c.random = &lockedReader{r: o.Random}
 	}
 	if o != nil {
-		c.prices, c.deliverByJobs, c.tracer = o.Prices, o.DeliverByJobs, o.Tracer
+		c.prices, c.deliverByJobs, c.tracer, c.releaseAfter = o.Prices, o.DeliverByJobs, o.Tracer, o.ReleaseAfter
 	}
 	return c
 }

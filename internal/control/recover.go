@@ -41,7 +41,7 @@ func (c *Control) Recover(ctx context.Context, n Node) error {
 			errs = append(errs, fmt.Errorf("take over run %s: %w", r.ID, err))
 		}
 	}
-	return errors.Join(append(errs, c.freeStranded(ctx))...)
+	return errors.Join(append(errs, c.freeStranded(ctx), c.releaseDead(ctx))...)
 }
 
 // takeOver ends or queues one run of a dead epoch, unless another node did.

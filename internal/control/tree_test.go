@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/control/read"
@@ -380,5 +381,43 @@ func TestNodeHome(t *testing.T) {
 		if got := fairlead.NodeHome(id); got != want {
 			t.Errorf("%q: got %q, want %q", id, got, want)
 		}
+	}
+}
+
+// TestReleaseByRule lets go what has waited for a dead node long enough, and nothing else.
+func TestReleaseByRule(t *testing.T) {
+	t.Parallel()
+	clock := newHand()
+	f := newFloor(t, storetest.Postgres(t).Open(t, &store.Options{Now: clock.Now}))
+	f.agent("ann", "parallel: 4\n")
+	a := f.at("a", "1", 4)
+	kept := f.task("stay")
+	f.claimed().works().leaves(nil) // without a checkpoint
+	task := f.task("stay")
+	f.claimed().works().leaves(pushed("1"))
+	for _, id := range []string{kept.ID, task.ID} {
+		f.comment(owner(), id, "more")
+	}
+	b := f.at("b", "1", 4)
+	recovers := func(after time.Duration) {
+		f.later(clock, after)
+		f.must(f.c.Recover(t.Context(), b))
+	}
+	f.dies(a)
+	f.c.releaseAfter = time.Hour
+	recovers(59 * time.Minute)
+	f.nothing()
+	a = f.at("a", "2", 0) // it was there for a moment
+	f.dies(a)
+	f.node = b
+	recovers(59 * time.Minute)
+	f.nothing()
+	recovers(time.Minute)
+	if j := f.claimed(); j.Task.ID != task.ID || !j.Task.Worktree.Restore {
+		t.Errorf("got %+v", j.Task)
+	}
+	f.nothing()
+	if r := f.lastRecord(task.ID, fairlead.RecordTreeReleased); r.Actor.Kind != fairlead.ActorEngine {
+		t.Errorf("got actor %s", r.Actor)
 	}
 }

@@ -39,6 +39,9 @@ SELECT `+runColumns+` FROM runs WHERE task = ?1 AND status IN ('queued', 'claime
 	stmtRunLiveOf = define("runs_live_of", `
 SELECT `+runColumns+` FROM runs WHERE task = ?1 AND status IN ('queued', 'claimed', 'running', 'stopping')
   AND status <> 'queued' AND visit = ?2 ORDER BY id`)
+	stmtRunHomes = define("runs_at_homes", `
+SELECT `+qualified("r", runColumns)+` FROM tasks t JOIN runs r ON r.task = t.id AND r.status = 'queued'
+WHERE t.tree_home <> '' AND t.tree_home {{in ?1}} ORDER BY r.id`)
 	stmtRunOnNode = define("runs_on_node", `
 SELECT `+runColumns+` FROM runs WHERE node = ?1 AND epoch = ?2 AND status IN `+liveStatuses+` ORDER BY id`)
 	stmtRunBefore = define("runs_before", `
@@ -107,6 +110,11 @@ func (r *ReadTx) LastRunOf(task, assignment string) (*fairlead.Run, error) {
 		return v, nil
 	}
 	return maybe(r, stmtRunLast, scanRun, task, assignment)
+}
+
+// QueuedAtHomes returns the queued runs of tasks whose worktree is in one of the homes, by id.
+func (r *ReadTx) QueuedAtHomes(homes []string) ([]fairlead.Run, error) {
+	return all(r, stmtRunHomes, scanRun, listArg(homes))
 }
 
 // LiveRunsOfVisit returns the claimed, running and stopping runs of one visit, by id.

@@ -80,7 +80,17 @@ type Run struct {
 	Node         string
 	Epoch        int64
 	MergedInto   string
-	Version      int64
+	// Reported is the last report that was carried out, see [ReportMark].
+	Reported int64
+	Version  int64
+}
+
+// ReportMark names a report of a run: by the number of its claim's fence, and its own within the claim, both below 2^31.
+func ReportMark(fence, seq int64) int64 { return fence<<31 | seq }
+
+// Heard reports whether the report was carried out. Those of other claims are not known.
+func (r *Run) Heard(fence, seq int64) bool {
+	return r.Reported>>31 == fence && r.Reported >= ReportMark(fence, seq)
 }
 
 // Kinds of run events, the audit log of a run.

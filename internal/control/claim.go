@@ -28,8 +28,10 @@ const (
 	claimGrow = 8
 	claimMost = 16
 	// claimTries is how often the first runs of the queue are tried without a look: another node may be faster, or something
-	// hold them.
+	// hold them. The first try is after the very first of them; the next one looks at claimWide times as many.
 	claimTries = 2
+	claimFirst = 16
+	claimWide  = 2
 )
 
 // Claim takes the best queued run that is due and that nothing holds, and gives it to the node with everything the work
@@ -129,8 +131,12 @@ func (c *Control) pick(ctx context.Context, p *claimPass) (found *fairlead.Run, 
 		err = c.db.Read(ctx, func(tx *store.ReadTx) error {
 			// The first ones are most often free, and a claim looks at everything again anyway.
 			if p.tries < claimTries {
+				f := p.filter()
+				if f.Head = claimFirst; p.tries > 0 {
+					f.Head *= claimWide
+				}
 				p.tries++
-				if p.first, err = tx.FirstCandidates(p.filter()); err != nil || len(p.first) > 0 {
+				if p.first, err = tx.FirstCandidates(f); err != nil || len(p.first) > 0 {
 					seen = len(p.first)
 					return err
 				}
@@ -250,8 +256,8 @@ func (w *work) claimNeeds(n Node, r *fairlead.Run) []store.Need {
 // gateNeeds is what the gate of a run looks at, and what is loaded for whoever passes.
 func (w *work) gateNeeds(r *fairlead.Run) []store.Need {
 	needs := []store.Need{
-		store.NeedCheckout(r.Task), store.NeedLive(r.Assignment), store.NeedSlots(r.Workspace, r.Agent), store.NeedSession(r.Session),
-		store.NeedNews(r.Task, r.Session, contentPage), store.NeedAssignment(r.Assignment), store.NeedWakes(r.ID),
+		store.NeedSlots(r.Workspace, r.Agent), store.NeedSession(r.Session), store.NeedNews(r.Task, r.Session, contentPage),
+		store.NeedAssignment(r.Assignment), store.NeedWakes(r.ID),
 	}
 	if f := w.c.catalog.Recent(r.Workspace); f != nil {
 		agent := f.Profiles[r.Agent]

@@ -85,8 +85,12 @@ func (g *gate) holds() ([]fairlead.Hold, error) {
 	return all, nil
 }
 
-// first returns one hold in force, nil if the run is free.
-func (g *gate) first() (*fairlead.Hold, error) { return firstHold(g.checks()) }
+// first returns one hold in force, nil if the run is free: of those that taking what a run occupies does not find.
+func (g *gate) first() (*fairlead.Hold, error) {
+	return firstHold([]func() ([]fairlead.Hold, error){
+		g.archived, g.due, g.loop, g.paused, g.labels, g.elsewhere, g.busy, g.limited, g.cooling, g.blocked, g.request, g.budget, g.place,
+	})
+}
 
 // glance is first for a candidate: its query has asked for checkout and slot already.
 func (g *gate) glance() (*fairlead.Hold, error) {

@@ -109,12 +109,10 @@ func (c *Control) Report(ctx context.Context, r Report) (Directive, error) {
 	}
 	// The scope leaves the assignment out: a report may carry its run to another one.
 	m := Meta{
-		Workspace: run.Workspace, Actor: fairlead.Actor{Kind: fairlead.ActorAgent, Key: run.Agent, Run: run.ID}, Fence: &r.Fence, Fingerprint: "report",
+		Workspace: run.Workspace, Actor: fairlead.Actor{Kind: fairlead.ActorAgent, Key: run.Agent, Run: run.ID}, Fence: &r.Fence,
 		Op: fairlead.OpID("report_" + run.ID + "_" + strconv.FormatInt(r.Fence.Number, 10) + "_" + strconv.FormatInt(r.Seq, 10)),
 	}
-	d, err := do(ctx, c, m, command{name: "report", run: run.ID, ahead: r.needs(&run)}, func(w *work) (Directive, error) {
-		return w.report(run.Task, r)
-	})
+	d, err := c.carryOut(ctx, m, run.Task, r, r.needs(&run))
 	var e *fairlead.Error
 	if errors.As(err, &e) && e.Reason == reasonFenced {
 		return StopTree, c.noteRefused(ctx, run, r)
@@ -123,6 +121,22 @@ func (c *Control) Report(ctx context.Context, r Report) (Directive, error) {
 		return Continue, err
 	}
 	return d, nil
+}
+
+// carryOut is do for a report: the run's row says which was carried out last, so that none needs an operation of its own.
+func (c *Control) carryOut(ctx context.Context, m Meta, task string, r Report, needs []store.Need) (d Directive, err error) {
+	cmd := command{name: "report", run: r.Run}
+	ctx, end := c.span(ctx, m, &cmd)
+	defer func() { end(err) }()
+	err = c.act(ctx, m, func(w *work) (err error) {
+		w.tx.Ahead(needs...)
+		d, err = w.report(task, r)
+		return err
+	})
+	if err != nil {
+		err = c.refused(ctx, m, cmd, err)
+	}
+	return d, err
 }
 
 // needs is what every report reads.
@@ -174,20 +188,38 @@ func (w *work) report(task string, rep Report) (Directive, error) {
 		return StopTree, err
 	}
 	r, err := w.tx.LoadRun(rep.Run)
-	if err == nil {
-		err = w.tx.ExpectRunEvents(r.ID)
-	}
 	if err != nil {
+		return StopTree, err
+	}
+	if r.Heard(rep.Fence.Number, rep.Seq) {
+		return w.heard(&r, rep)
+	}
+	if err := w.tx.ExpectRunEvents(r.ID); err != nil {
 		return StopTree, err
 	}
 	if !r.Status.Live() || r.Fence != rep.Fence || r.Node != rep.Node.ID || r.Epoch != rep.Node.Epoch {
 		return StopTree, fenced()
 	}
 	w.meta.Actor.Assignment = r.Assignment
+	r.Reported = fairlead.ReportMark(rep.Fence.Number, rep.Seq)
+	d := StopTree
 	if r.Status == fairlead.RunStopping {
-		return StopTree, w.lateReport(&r, rep)
+		err = w.lateReport(&r, rep)
+	} else {
+		d, err = w.freshReport(&r, rep)
 	}
-	return w.freshReport(&r, rep)
+	if err != nil {
+		return d, err
+	}
+	return d, w.tx.MarkReported(rep.Run, fairlead.ReportMark(rep.Fence.Number, rep.Seq)) // in case nobody saved the run
+}
+
+// heard answers a report that was carried out already: its answer was lost. What is to be done next may be more by now.
+func (w *work) heard(r *fairlead.Run, rep Report) (Directive, error) {
+	if r.Fence != rep.Fence || r.Status != fairlead.RunClaimed && r.Status != fairlead.RunRunning {
+		return StopTree, nil
+	}
+	return w.directive(r)
 }
 
 func fenced() error {

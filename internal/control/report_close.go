@@ -84,10 +84,27 @@ func (w *work) fire(r *fairlead.Run, t engine.Trigger) error {
 		}
 		t.Visit = r.Visit
 	}
+	if idle, err := w.idle(t); err != nil || idle {
+		return err
+	}
 	_, err := w.decide(t)
 	var e *fairlead.Error
 	if !errors.As(err, &e) || e.Code == fairlead.CodeInternal || e.Code == fairlead.CodeUnavailable || e.Code == fairlead.CodeStale {
 		return err
 	}
 	return w.runEvent(r, fairlead.RunEventRefused, map[string]any{"trigger": t.Kind, "code": e.Code, "message": e.Message})
+}
+
+// idle reports whether a turn's trigger has nothing to decide.
+func (w *work) idle(t engine.Trigger) (bool, error) {
+	row := w.task.row
+	around, err := w.tx.Around(row.Workspace, row.ID, row.Visit)
+	if err != nil || !row.Entered || around.Deferred || t.Visit != row.Visit {
+		return false, err
+	}
+	d, err := w.c.catalog.Definition(&w.tx.ReadTx, row.Workspace, row.Workflow, row.WorkflowVersion)
+	if err != nil {
+		return false, err
+	}
+	return engine.Idle(d.Step(row.Step), t), nil
 }

@@ -18,13 +18,13 @@ func (f *floor) later(clock *hand, d time.Duration) {
 	f.must(err)
 }
 
-// runEvents returns a run's log lines of a kind.
+// runEvents returns a run's log lines of a kind, "" for all.
 func (f *floor) runEvents(run, kind string) (lines []fairlead.RunEvent) {
 	f.t.Helper()
 	f.read(func(tx *store.ReadTx) error {
 		all, err := tx.ListRunEvents(run, 0, 1000)
 		for _, e := range all {
-			if e.Kind == kind {
+			if kind == "" || e.Kind == kind {
 				lines = append(lines, e)
 			}
 		}

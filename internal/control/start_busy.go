@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/store"
 )
 
 // gate looks at everything that a launched run has to pass.
 func (s *start) gate(w *work, r *fairlead.Run) (*gate, error) {
-	w.tx.Ahead(w.gateNeeds(r)...)
+	w.tx.Ahead(append(w.gateNeeds(r), store.NeedCheckout(r.Task), store.NeedLive(r.Assignment))...)
 	g, err := w.c.gate(&w.tx.ReadTx, w.task.row, *r)
 	if err != nil {
 		return nil, err

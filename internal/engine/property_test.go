@@ -61,6 +61,9 @@ func (w *world) step(t *rapid.T, tr Trigger) {
 		return
 	}
 	w.dryRun(t, tr, p)
+	if w.s.Entered && len(w.s.Deferred) == 0 && Idle(w.s.Pinned.Step(w.s.Visit.Step), tr) && len(p.Effects) > 0 {
+		t.Fatalf("%s is idle and has effects: %v", tr.Kind, kinds(p.Effects))
+	}
 	w.m.moves = 0
 	for i, e := range p.Effects {
 		if bad := w.m.take(e); bad != "" {

@@ -118,6 +118,11 @@ var mutants = []mutant{
 		pkg: "internal/control", test: "TestE4_OneOperationManyTimesAtOnce",
 	},
 	{
+		name: "a report sent again is carried out again", file: "internal/control/report.go",
+		old: "if r.Heard(rep.Fence.Number, rep.Seq) {", new: "if false {",
+		pkg: "internal/control", test: "TestAReportSentAgainIsNotCarriedOutAgain",
+	},
+	{
 		name: "a reused key makes another run", file: "internal/control/run_wake.go",
 		old: "if err != nil || holder != id {", new: "if err != nil {",
 		pkg: "internal/control", test: "TestR5_KeyOfAWake",

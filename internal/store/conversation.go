@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	fairlead "github.com/fairlead/fairlead"
@@ -42,6 +43,9 @@ func (tx *Tx) EnsureSession(v fairlead.Session) (fairlead.Session, error) {
 		return v, tx.later(stmtSessionInsert, v.ID, v.Task, v.Agent, v.Capacity, v.State, v.Delivered, v.InFlight, v.Execution, v.External, v.Turns,
 			micros(v.CreatedAt))
 	}
+	if err := tx.writeSessions(); err != nil {
+		return v, err
+	}
 	// Looking first is cheaper: from the second visit on it is there.
 	there, err := maybe(&tx.ReadTx, stmtSessionFind, scanSession, v.Task, v.Agent, v.Capacity)
 	if err != nil {
@@ -64,10 +68,35 @@ func (tx *Tx) EnsureSession(v fairlead.Session) (fairlead.Session, error) {
 	return v, err
 }
 
-// SaveSession writes everything that may change.
+// SaveSession writes everything that may change. A session of the locked task is written once, when the transaction
+// commits or somebody asks the database for sessions: a command changes it more than once.
 func (tx *Tx) SaveSession(v *fairlead.Session) error {
-	tx.memo.keepSession(v)
-	return tx.later(stmtSessionSave, v.ID, v.State, v.Delivered, v.InFlight, v.Execution, v.External, v.Turns)
+	m := &tx.memo
+	m.keepSession(v)
+	if m.task == "" || v.Task != m.task {
+		return tx.writeSession(v)
+	}
+	if !slices.Contains(m.unwritten, v.ID) {
+		m.unwritten = append(m.unwritten, v.ID)
+	}
+	return nil
+}
+
+// writeSessions writes what was saved. Whatever reads or writes the table by other means comes after it.
+func (r *ReadTx) writeSessions() error {
+	ids := r.memo.unwritten
+	r.memo.unwritten = nil
+	for _, id := range ids {
+		v := r.memo.sessions[id]
+		if err := r.writeSession(&v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *ReadTx) writeSession(v *fairlead.Session) error {
+	return r.later(stmtSessionSave, v.ID, v.State, v.Delivered, v.InFlight, v.Execution, v.External, v.Turns)
 }
 
 // LoadSession returns one session.
@@ -85,11 +114,17 @@ func (r *ReadTx) LoadSession(id string) (fairlead.Session, error) {
 
 // ListSessions returns the sessions of a task, by id.
 func (r *ReadTx) ListSessions(task string) ([]fairlead.Session, error) {
+	if err := r.writeSessions(); err != nil {
+		return nil, err
+	}
 	return all(r, stmtSessions, scanSession, task)
 }
 
 // ForgetConversations drops the agents' own names of a task's conversations: they were on a node that is gone.
 func (tx *Tx) ForgetConversations(task string) error {
+	if err := tx.writeSessions(); err != nil {
+		return err
+	}
 	for id, s := range tx.memo.sessions {
 		s.External = ""
 		tx.memo.sessions[id] = s
@@ -99,6 +134,9 @@ func (tx *Tx) ForgetConversations(task string) error {
 
 // ResetSessions sets the sessions whose execution ran on a node to idle: nobody works there any more.
 func (tx *Tx) ResetSessions(node string) (int64, error) {
+	if err := tx.writeSessions(); err != nil {
+		return 0, err
+	}
 	tx.memo.sessions = nil
 	return tx.exec(stmtSessionsReset, node)
 }

@@ -18,6 +18,7 @@ type memo struct {
 	runsKnown bool
 	// sessions and assignments are those of the task, as they were read or written under its lock.
 	sessions    map[string]fairlead.Session
+	unwritten   []string // ids of sessions that were saved and not written yet
 	assignments map[string]fairlead.Assignment
 	// list are the assignments of a visit of the task, while none of them was written since.
 	list      []fairlead.Assignment

@@ -41,6 +41,9 @@ func (r *ReadTx) ListRecords(task string, after int64, limit int) ([]fairlead.Re
 
 // ListNews returns at most limit records of a task that a session was not told of, in order.
 func (r *ReadTx) ListNews(task, session string, limit int) ([]fairlead.Record, error) {
+	if err := r.writeSessions(); err != nil {
+		return nil, err
+	}
 	return all(r, stmtNews, scanRecord, task, session, limit)
 }
 

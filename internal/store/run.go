@@ -6,7 +6,9 @@ import (
 	fairlead "github.com/fairlead/fairlead"
 )
 
-const runColumns = `id, workspace, agent, task, assignment, visit, step, session, status, outcome, reason, absorbed, attempt, priority, person,
+const runColumns = runFields + `, reported`
+
+const runFields = `id, workspace, agent, task, assignment, visit, step, session, status, outcome, reason, absorbed, attempt, priority, person,
 settled, light, direct, due, due_at, requested_at, claimed_at, started_at, finished_at, stop_reason, stop_status, error_class, error_message,
 fence, claim, node, epoch, merged_into, early, version`
 
@@ -23,14 +25,17 @@ const liveStatuses = `('claimed', 'running', 'stopping')`
 
 var (
 	stmtRunInsert = define("run_insert", `
-INSERT INTO runs (`+runColumns+`) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+INSERT INTO runs (`+runFields+`) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
 ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35)`)
 
 	stmtRunSave = defineSave("run_save", "run", `
 UPDATE runs SET assignment = ?3, visit = ?4, step = ?5, session = ?6, status = ?7, outcome = ?8, absorbed = ?9, attempt = ?10, priority = ?11,
 person = ?12, settled = ?13, light = ?14, direct = ?15, due = ?16, due_at = ?17, claimed_at = ?18, started_at = ?19, finished_at = ?20,
 stop_reason = ?21, stop_status = ?22, error_class = ?23, error_message = ?24, fence = ?25, claim = ?26, node = ?27, epoch = ?28,
-merged_into = ?29, early = ?30, version = version + 1 WHERE id = ?1 AND version = ?2`)
+merged_into = ?29, early = ?30, reported = CASE WHEN reported > ?31 THEN reported ELSE ?31 END, version = version + 1
+WHERE id = ?1 AND version = ?2`)
+
+	stmtRunReported = define("run_reported", `UPDATE runs SET reported = ?2 WHERE id = ?1`)
 
 	stmtRunLoad   = define("run_load", `SELECT `+runColumns+` FROM runs WHERE id = ?1`)
 	stmtRunQueued = define("run_queued", `SELECT `+runColumns+` FROM runs WHERE assignment = ?1 AND status = 'queued'`)
@@ -56,7 +61,7 @@ func scanRun(s scanner, v *fairlead.Run) error {
 	return s.Scan(&v.ID, &v.Workspace, &v.Agent, &v.Task, &v.Assignment, &v.Visit, &v.Step, &v.Session, &v.Status, &v.Outcome, &v.Reason,
 		&v.Absorbed, &v.Attempt, &v.Priority, boolCol{&v.Person}, boolCol{&v.Settled}, boolCol{&v.Light}, boolCol{&v.Direct}, boolCol{&v.Due},
 		timeCol{&v.DueAt}, timeCol{&v.RequestedAt}, timeCol{&v.ClaimedAt}, timeCol{&v.StartedAt}, timeCol{&v.FinishedAt}, &v.StopReason,
-		&v.StopStatus, &v.ErrorClass, &v.ErrorMessage, &v.Fence.Number, &v.Fence.Claim, &v.Node, &v.Epoch, &v.MergedInto, boolCol{&v.Early}, &v.Version)
+		&v.StopStatus, &v.ErrorClass, &v.ErrorMessage, &v.Fence.Number, &v.Fence.Claim, &v.Node, &v.Epoch, &v.MergedInto, boolCol{&v.Early}, &v.Version, &v.Reported)
 }
 
 // InsertRun adds a run; version 0 becomes 1. A second queued run of its assignment is a constraint error.
@@ -75,18 +80,29 @@ func (tx *Tx) InsertRun(v *fairlead.Run) error {
 	return err
 }
 
-// SaveRun writes what may change, by compare and swap on v.Version, and raises it.
+// SaveRun writes what may change, by compare and swap on v.Version, and raises it. Reported only grows.
 func (tx *Tx) SaveRun(v *fairlead.Run) error {
 	err := tx.later(stmtRunSave, v.ID, v.Version, v.Assignment, v.Visit, v.Step, v.Session, v.Status, v.Outcome, v.Absorbed, v.Attempt,
 		v.Priority, truth(v.Person), truth(v.Settled), truth(v.Light), truth(v.Direct), truth(v.Due), micros(v.DueAt), micros(v.ClaimedAt),
 		micros(v.StartedAt), micros(v.FinishedAt), v.StopReason, v.StopStatus, v.ErrorClass, v.ErrorMessage, v.Fence.Number, v.Fence.Claim,
-		v.Node, v.Epoch, v.MergedInto, truth(v.Early))
+		v.Node, v.Epoch, v.MergedInto, truth(v.Early), v.Reported)
 	if err != nil {
 		return err
 	}
 	v.Version++
+	if v.Reported > 0 {
+		tx.reported = *v
+	}
 	tx.memo.keep(v)
 	return nil
+}
+
+// MarkReported notes the last report of a run that was carried out, see [fairlead.ReportMark]. The run's version stays.
+func (tx *Tx) MarkReported(run string, mark int64) error {
+	if tx.reported.ID == run && tx.reported.Reported >= mark {
+		return nil // it came with the run
+	}
+	return tx.later(stmtRunReported, run, mark)
 }
 
 // LoadRun returns one run.

@@ -48,16 +48,19 @@ var (
 INSERT INTO run_events (`+runEventColumns+`)
 SELECT CAST(?1 AS TEXT), COALESCE(MAX(seq), 0) + 1, CAST(?2 AS TEXT), CAST(?3 AS TEXT), CAST(?4 AS BIGINT) FROM run_events WHERE run = ?1
 RETURNING seq`)
-	stmtRunLine      = define("run_line", `SELECT COALESCE(MAX(seq), 0) FROM run_events WHERE run = ?1`)
-	stmtRunEventNext = define("run_event_next", `INSERT INTO run_events (`+runEventColumns+`) VALUES (?1, ?2, ?3, ?4, ?5)`)
-	stmtRunEvents    = define("run_events", `SELECT `+runEventColumns+` FROM run_events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3`)
+	stmtRunLine   = define("run_line", `SELECT COALESCE(MAX(seq), 0) FROM run_events WHERE run = ?1`)
+	stmtRunEvents = define("run_events", `SELECT `+runEventColumns+` FROM run_events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3`)
 )
 
 func scanRunEvent(s scanner, e *fairlead.RunEvent) error {
 	return s.Scan(&e.Run, &e.Seq, &e.Kind, jsonCol{&e.Data}, timeCol{&e.At})
 }
 
-// AppendRunEvent adds a line to a run's audit log and returns its number. The run's task must be locked.
+// stmtRunLines[n-1] inserts n lines.
+var stmtRunLines = defineInserts("run_lines", "run_events", runEventColumns)
+
+// AppendRunEvent adds a line to a run's audit log and returns its number. The run's task must be locked. The line is there
+// when the transaction commits, and data must not change until then.
 func (tx *Tx) AppendRunEvent(run, kind string, data map[string]any) (seq int64, err error) {
 	last, known := tx.memo.lines[run]
 	switch {
@@ -75,7 +78,15 @@ func (tx *Tx) AppendRunEvent(run, kind string, data map[string]any) (seq int64, 
 	}
 	seq = last + 1
 	tx.memo.wrote(run, seq)
-	return seq, tx.later(stmtRunEventNext, run, seq, kind, mapArg(data), micros(tx.Now()))
+	tx.lines = append(tx.lines, fairlead.RunEvent{Run: run, Seq: seq, Kind: kind, Data: data, At: tx.Now()})
+	return seq, nil
+}
+
+// appendLines writes the lines that have their numbers, all of them together.
+func (tx *Tx) appendLines() error {
+	return insertBatches(tx, stmtRunLines, tx.lines, func(args []any, e *fairlead.RunEvent) []any {
+		return append(args, e.Run, e.Seq, e.Kind, mapArg(e.Data), micros(e.At))
+	})
 }
 
 // ExpectRunEvents says that lines of a run's log will follow, while their number can still come with other answers.

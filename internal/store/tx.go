@@ -17,8 +17,11 @@ type Tx struct {
 	clock  func() time.Time
 	now    time.Time
 	events []fairlead.Event
-	topics Topic
-	after  []func()
+	lines  []fairlead.RunEvent // of runs' logs, numbered
+	// reported is the last run that was saved with a report.
+	reported fairlead.Run
+	topics   Topic
+	after    []func()
 }
 
 // Now is the transaction's one time, in microseconds, read at its first use. Ask after taking the locks: then times are
@@ -76,6 +79,9 @@ func (c *command) attempt(r ReadTx) error {
 	}
 	if len(tx.events) > 0 {
 		tx.topics |= TopicEvents
+	}
+	if err := errors.Join(tx.writeSessions(), tx.appendLines()); err != nil {
+		return err
 	}
 	return tx.appendEvents()
 }

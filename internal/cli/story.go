@@ -37,6 +37,11 @@ type storyFields struct {
 	Held     string            `json:"held"`
 	Answer   fairlead.Answer   `json:"answer"`
 	Failure  *fairlead.Failure `json:"failure"`
+	Commit   string            `json:"commit"`
+	Pushed   bool              `json:"pushed"`
+	Why      string            `json:"why"`
+	Host     string            `json:"host"`
+	Lost     int               `json:"lost"`
 }
 
 // Story writes one record of a journal as a line for people: when, what, by whom.
@@ -110,6 +115,16 @@ func tellRun(r fairlead.RecordView, f storyFields) string {
 		return "held: " + f.Held
 	case fairlead.RecordChildEnded, fairlead.RecordBlockerCleared, fairlead.RecordChildCreated:
 		return strings.ReplaceAll(r.Kind, "_", " ") + " " + f.Task + told(" (%s)", f.Outcome)
+	case fairlead.RecordCheckpoint:
+		if !f.Pushed {
+			return fmt.Sprintf("leaves the checkpoint %.10s here only", f.Commit) + told(": %s", f.Why)
+		}
+		return fmt.Sprintf("leaves the checkpoint %.10s, pushed", f.Commit)
+	case fairlead.RecordTreeReleased:
+		if f.Commit == "" {
+			return fmt.Sprintf("lets the work go from %s, to go on with an empty directory; %d calls are lost", f.Host, f.Lost)
+		}
+		return fmt.Sprintf("lets the work go from %s, to go on from the checkpoint %.10s; %d calls after it are lost", f.Host, f.Commit, f.Lost)
 	}
 	return strings.ReplaceAll(r.Kind, "_", " ") + told(" %s", cut(f.Text, 120))
 }

@@ -125,6 +125,21 @@ func (c *taskShow) Run(e *env) error {
 	return e.show(t, func(w io.Writer) { showTask(w, t) })
 }
 
+// worktree is the line that says which node has a task's worktree, and what others could go on from.
+func worktree(t *fairlead.Worktree) string {
+	if t == nil || t.Home == "" && !t.Restore {
+		return ""
+	}
+	line := "  worktree on " + t.Host
+	if t.Restore {
+		line = "  worktree released from " + t.Host
+	}
+	if t.Checkpoint != nil {
+		line += fmt.Sprintf(", checkpoint %.10s pushed %s ago", t.Checkpoint.Commit, ago(t.Checkpoint.At))
+	}
+	return line + told(", a later one is not: %s", t.Unpushed) + "\n"
+}
+
 func showTask(w io.Writer, t fairlead.TaskView) {
 	fmt.Fprintf(w, "%s  %s\n", t.Identifier, t.Title)
 	fmt.Fprintf(w, "  %s v%d › %s (visit %d, round %d) › %s\n", t.Workflow, t.WorkflowVersion, t.StepName, t.Visit, t.Round, t.State)
@@ -137,6 +152,7 @@ func showTask(w io.Writer, t fairlead.TaskView) {
 	if c := t.Checkout; c != nil {
 		fmt.Fprintf(w, "  checked out by %s (%s) since %s\n", c.Agent, c.Run, ago(c.Since))
 	}
+	fmt.Fprint(w, worktree(t.Worktree))
 	if t.Children.Total > 0 {
 		fmt.Fprintf(w, "  children: %d open, %d done, %d cancelled\n", t.Children.Open, t.Children.Done, t.Children.Cancelled)
 	}

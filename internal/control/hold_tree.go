@@ -69,19 +69,22 @@ func (g *gate) onNode(live *store.NodeLoad) fairlead.Hold {
 		h.Release = "that node's home starts again; it cannot be released, because " + why
 		return h
 	}
+	if tree.Checkpoint == nil {
+		h.Release = "that node's home starts again, or somebody releases it to go on with an empty directory (fairlead run release " + g.run.ID + ")"
+		return h
+	}
 	h.Data["checkpoint"] = tree.Checkpoint
 	h.Release = fmt.Sprintf("that node's home starts again, or somebody releases it to go on from the checkpoint of %s (fairlead run release %s)",
 		tree.Checkpoint.At.UTC().Format("2006-01-02 15:04 UTC"), g.run.ID)
 	return h
 }
 
-// unreleasable says why the work cannot go on without its node, "" if it can.
+// unreleasable says why the work cannot go on without its node, "" if it can. Of a directory without a repository nobody
+// expects more than that it is gone.
 func unreleasable(tree *fairlead.Worktree) string {
 	switch {
-	case tree.Checkpoint != nil:
+	case tree.Checkpoint != nil, !tree.Repository:
 		return ""
-	case !tree.Repository:
-		return "a directory without a repository is nowhere else"
 	case tree.Unpushed == noRemote:
 		return noRemote + ", so that no checkpoint was pushed"
 	case tree.Unpushed != "":

@@ -8,7 +8,7 @@ import (
 )
 
 // ReleaseRun lets a queued run go from the dead node that has its task's worktree: whichever node claims it makes a
-// worktree from the last checkpoint that was pushed. What was done in the worktree after that is marked lost, and every
+// worktree from the last checkpoint that was pushed; a directory without a repository begins empty. What was done in the worktree after that is marked lost, and every
 // session of the task hears of it in its next prompt. Should the node come back, its tree is saved on a rescue ref.
 func (c *Control) ReleaseRun(ctx context.Context, m Meta, run string, body fairlead.OpBody) (fairlead.RunView, error) {
 	return onRun(ctx, c, m, "release run", run, body, func(w *work, r *fairlead.Run) (*fairlead.Run, error) {
@@ -43,15 +43,15 @@ func (w *work) releaseTree(r *fairlead.Run) error {
 		return fairlead.Errorf(fairlead.CodeRefused, "the work cannot go on without its node, because %s", why).
 			WithHint("start a server on that node's home again: the run goes on there by itself")
 	}
-	lost, err := w.effectsAfter(tree.Checkpoint.Seq)
-	if err != nil {
+	gone := treeReleased{Node: tree.Node, Host: tree.Host}
+	if c := tree.Checkpoint; c != nil {
+		gone.Ref, gone.Commit, gone.At, gone.LostAfter = c.Ref, c.Commit, fairlead.StampPtr(c.At.Time), c.Seq
+	}
+	if gone.Lost, err = w.effectsAfter(gone.LostAfter); err != nil {
 		return err
 	}
-	seq := w.record(fairlead.Record{Kind: fairlead.RecordTreeReleased}, treeReleased{
-		Node: tree.Node, Host: tree.Host, Ref: tree.Checkpoint.Ref, Commit: tree.Checkpoint.Commit, At: tree.Checkpoint.At,
-		LostAfter: tree.Checkpoint.Seq, Lost: lost,
-	})
-	tree.Home, tree.Since, tree.Restore = "", seq, true
+	tree.Since = w.record(fairlead.Record{Kind: fairlead.RecordTreeReleased}, gone)
+	tree.Home, tree.Restore = "", tree.Checkpoint != nil
 	if err := w.saveTree(tree); err != nil {
 		return err
 	}
@@ -59,18 +59,18 @@ func (w *work) releaseTree(r *fairlead.Run) error {
 		return err
 	}
 	w.look()
-	return w.runEvent(r, fairlead.RunEventReleased, map[string]any{"node": tree.Node, "commit": tree.Checkpoint.Commit, "lost": lost})
+	return w.runEvent(r, fairlead.RunEventReleased, map[string]any{"node": tree.Node, "commit": gone.Commit, "lost": gone.Lost})
 }
 
 // treeReleased is the record of a release.
 type treeReleased struct {
-	Node      string         `json:"node"`
-	Host      string         `json:"host"`
-	Ref       string         `json:"ref"`
-	Commit    string         `json:"commit"`
-	At        fairlead.Stamp `json:"at"` // of the checkpoint
-	LostAfter int64          `json:"lost_after"`
-	Lost      int            `json:"lost"` // effects that may have been in the tree
+	Node      string          `json:"node"`
+	Host      string          `json:"host"`
+	Ref       string          `json:"ref,omitempty"` // of the checkpoint; none for a plain directory
+	Commit    string          `json:"commit,omitempty"`
+	At        *fairlead.Stamp `json:"at,omitempty"`
+	LostAfter int64           `json:"lost_after"` // the checkpoint's record; 0 = everything
+	Lost      int             `json:"lost"`       // effects that may have been in the tree
 }
 
 // effectsAfter counts the effects behind a record that may have changed the worktree.

@@ -32,7 +32,7 @@ func (c *Control) releaseDead(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if row.ArchivedAt.IsZero() && unreleasable(&row.Worktree) == "" {
+			if row.ArchivedAt.IsZero() && row.Worktree.Checkpoint != nil {
 				waiting = append(waiting, runs[i])
 			}
 		}

@@ -214,24 +214,16 @@ func TestWhatCannotBeReleased(t *testing.T) {
 		for _, tc := range []struct {
 			name, why string
 			left      TreeLeft
-			plain     bool
 			notices   int
 		}{
-			{"no run has ended", "no run has left a checkpoint yet", TreeLeft{}, false, 0},
-			{"no remote", "the repository has no remote", TreeLeft{Checkpoint: &CheckpointMade{Ref: "r", Commit: "c", Head: "h"}}, false, 0},
-			{"no push", "no checkpoint could be pushed (no route)", TreeLeft{Checkpoint: &CheckpointMade{Ref: "r", Commit: "c", Head: "h", Why: "no route"}}, false, 1},
-			{"no repository", "a directory without a repository", TreeLeft{Files: true}, true, 0},
+			{"no run has ended", "no run has left a checkpoint yet", TreeLeft{}, 0},
+			{"no remote", "the repository has no remote", TreeLeft{Checkpoint: &CheckpointMade{Ref: "r", Commit: "c", Head: "h"}}, 0},
+			{"no push", "no checkpoint could be pushed (no route)", TreeLeft{Checkpoint: &CheckpointMade{Ref: "r", Commit: "c", Head: "h", Why: "no route"}}, 1},
 		} {
 			a := f.at("a", strings.ReplaceAll(tc.name, " ", ""), 4)
 			before := f.notices("checkpoint_not_pushed")
 			task := f.task("stay")
-			j := f.claimed()
-			if tc.plain {
-				j.start()
-			} else {
-				j.works()
-			}
-			j.tell(&TurnEnd{StopReason: "end_turn"}, true, Fact{Left: &tc.left})
+			f.claimed().works().tell(&TurnEnd{StopReason: "end_turn"}, true, Fact{Left: &tc.left})
 			if got := f.notices("checkpoint_not_pushed") - before; got != tc.notices {
 				t.Errorf("%s: got %d notices, want %d", tc.name, got, tc.notices)
 			}
@@ -275,6 +267,34 @@ func TestAPlainDirectoryStaysWhereItHoldsSomething(t *testing.T) {
 			if s.tied {
 				f.nothing()
 			}
+		}
+	})
+}
+
+// TestAPlainDirectoryIsReleasedWithoutItsFiles: there is nothing to go back to, and whoever releases it knows.
+func TestAPlainDirectoryIsReleasedWithoutItsFiles(t *testing.T) {
+	sharedFloor(t, func(t *testing.T, f *floor) {
+		a := f.at("a", "1", 4)
+		task := f.task("stay")
+		j := f.claimed().start()
+		j.tell(nil, false, effect("c1", "write"))
+		j.tell(&TurnEnd{StopReason: "end_turn"}, true, Fact{Left: &TreeLeft{Files: true}})
+		f.dies(a)
+		b := f.at("b", "1", 4)
+		f.comment(owner(), task.ID, "more")
+		run := f.queued(task.ID).ID
+		if h := f.hold(run); !strings.Contains(h.Release, "with an empty directory (fairlead run release "+run) {
+			t.Errorf("got %+v", h)
+		}
+		f.c.releaseAfter = time.Nanosecond // no rule throws it away
+		f.must(f.c.Recover(t.Context(), b))
+		f.nothing()
+		f.must(f.release(run))
+		if r := f.lastRecord(task.ID, fairlead.RecordTreeReleased); !strings.Contains(string(r.Data), `"lost":1`) || strings.Contains(string(r.Data), "commit") {
+			t.Errorf("got record %s", r.Data)
+		}
+		if next := f.claimed(); next.Task.Worktree.Restore || next.Task.Worktree.Since == 0 {
+			t.Errorf("got %+v", next.Task.Worktree)
 		}
 	})
 }

@@ -38,6 +38,7 @@ type recordFields struct {
 	Answer  json.RawMessage `json:"answer"`
 	At      fairlead.Stamp  `json:"at"`
 	Lost    int             `json:"lost"`
+	Commit  string          `json:"commit"`
 }
 
 func newsLine(in promptInput, r fairlead.Record) string {
@@ -100,6 +101,9 @@ func resolved(f recordFields) string {
 
 // restored says what became of a worktree whose node died.
 func restored(f recordFields) string {
+	if f.Commit == "" {
+		return fmt.Sprintf("the node that had the working directory is dead; what was done in it is lost (%d calls of tools): look at what is there, and do again what is missing", f.Lost)
+	}
 	line := "the node that had the worktree is dead; the worktree is as it was at " + f.At.UTC().Format("2006-01-02 15:04")
 	if f.Lost == 0 {
 		return line + ", and nothing was done in it since"

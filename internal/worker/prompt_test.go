@@ -86,3 +86,23 @@ func TestPromptSaysHowATurnEndsWell(t *testing.T) {
 	in.Assignment.Capacity, in.Step.Complete = fairlead.CapacityPrimary, workflow.CompleteTurn
 	hasNot(t, buildPrompt(in), toolComplete)
 }
+
+// An agent whose conversation is not on this node gets the whole context again, and hears what became of the worktree.
+func TestPromptAfterTheNodeDied(t *testing.T) {
+	t.Parallel()
+	in := coderInput()
+	in.Session = fairlead.Session{Turns: 1, Delivered: 9}
+	in.Strange = true
+	in.Records = []fairlead.Record{
+		rec(fairlead.RecordTreeReleased, fairlead.Person("owner"), `{"commit":"abc","at":"2026-01-02T03:00:00Z","lost":2}`),
+	}
+	has(t, buildPrompt(in), "You mend pumps.", "It leaks.", "You have worked on this before", toolGet,
+		"the worktree is as it was at 2026-01-02 03:00, and what was done in it since is lost (2 calls of tools)")
+	in.Records = []fairlead.Record{
+		rec(fairlead.RecordTreeReleased, fairlead.Engine(), `{"commit":"abc","at":"2026-01-02T03:00:00Z","lost":0}`),
+		rec(fairlead.RecordTreeReleased, fairlead.Person("owner"), `{"lost":3}`),
+	}
+	has(t, buildPrompt(in), "nothing was done in it since", "the node that had the working directory is dead; what was done in it is lost (3 calls of tools)")
+	in.Session.Delivered = 0
+	hasNot(t, buildPrompt(in), "You have worked on this before")
+}

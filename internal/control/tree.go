@@ -53,9 +53,9 @@ func (w *work) treeLeft(r *fairlead.Run, l TreeLeft) error {
 	home := fairlead.NodeHome(w.node.ID)
 	switch {
 	case l.Files && tree.Home != home:
-		return w.saveTree(fairlead.Worktree{Home: home, Node: w.node.ID, Host: w.node.Host})
+		return w.saveTree(fairlead.Worktree{Home: home, Node: w.node.ID, Host: w.node.Host, Since: tree.Since})
 	case !l.Files && tree.Home == home:
-		return w.saveTree(fairlead.Worktree{})
+		return w.saveTree(fairlead.Worktree{Since: tree.Since})
 	}
 	return nil
 }

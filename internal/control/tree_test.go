@@ -293,8 +293,17 @@ func TestAPlainDirectoryIsReleasedWithoutItsFiles(t *testing.T) {
 		if r := f.lastRecord(task.ID, fairlead.RecordTreeReleased); !strings.Contains(string(r.Data), `"lost":1`) || strings.Contains(string(r.Data), "commit") {
 			t.Errorf("got record %s", r.Data)
 		}
-		if next := f.claimed(); next.Task.Worktree.Restore || next.Task.Worktree.Since == 0 {
+		next := f.claimed()
+		since := next.Task.Worktree.Since
+		if next.Task.Worktree.Restore || since == 0 {
 			t.Errorf("got %+v", next.Task.Worktree)
+		}
+		for _, files := range []bool{true, false} { // what was lost stays lost
+			next.start().tell(&TurnEnd{StopReason: "end_turn"}, true, Fact{Left: &TreeLeft{Files: files}})
+			f.comment(owner(), task.ID, "again")
+			if next = f.claimed(); next.Task.Worktree.Since != since || (next.Task.Worktree.Home == "b") != files {
+				t.Errorf("files %t: got %+v", files, next.Task.Worktree)
+			}
 		}
 	})
 }

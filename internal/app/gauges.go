@@ -17,6 +17,7 @@ func (a *App) gauges(seat *seat) {
 	a.metrics.Gauge("runs_queued", "Queued runs of all workspaces.", func() float64 { return float64(s.read().Queued) })
 	a.metrics.Gauge("runs_due", "Queued runs that are due: they wait for a slot or are held.", func() float64 { return float64(s.read().Due) })
 	a.metrics.Gauge("runs_live", "Runs that some node works on.", func() float64 { return float64(s.read().Live) })
+	a.metrics.Gauge("runs_retrying", "Queued runs whose last attempt failed.", func() float64 { return float64(s.read().Retrying) })
 	a.metrics.Gauge("oldest_due_seconds", "How long ago the oldest due run was asked for; 0 without one.", func() float64 {
 		if oldest := s.read().OldestDue; !oldest.IsZero() {
 			return time.Since(oldest).Seconds()

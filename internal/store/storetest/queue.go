@@ -244,3 +244,29 @@ func candidates(t *testing.T, b Backend) {
 	occupy(store.Occupation{Run: "z", Assignment: "asg_z", Task: "T9", Agent: "coder", Slot: 1})
 	check("no free slot", store.CandidateFilter{})
 }
+
+// stats counts what is open.
+func stats(t *testing.T, b Backend) {
+	db := b.Open(t, nil)
+	fill(t, db, "T1")
+	write(t, db, func(tx *store.Tx) error {
+		var errs []error
+		for i, change := range []func(v *fairlead.Run){
+			func(v *fairlead.Run) { v.RequestedAt = at.Add(time.Second) },
+			func(v *fairlead.Run) { v.Attempt, v.Due = 2, false },
+			func(v *fairlead.Run) { v.Attempt = 1 },
+			func(v *fairlead.Run) { v.Status, v.Attempt = fairlead.RunRunning, 1 },
+			func(v *fairlead.Run) { v.Status, v.Attempt = fairlead.RunDead, 4 },
+		} {
+			v := aRun(fmt.Sprint("run_", i), fmt.Sprint("asg_", i), "coder")
+			change(&v)
+			errs = append(errs, tx.InsertAssignment(anAssignment(v.Assignment, "coder")), tx.InsertRun(&v))
+		}
+		return errors.Join(errs...)
+	})
+	read(t, db, func(r *store.ReadTx) error {
+		got, err := r.Stats()
+		same(t, "figures", store.Stats{Queued: 3, Due: 2, Live: 1, Retrying: 2, OldestDue: at}, got)
+		return err
+	})
+}

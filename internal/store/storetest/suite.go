@@ -37,6 +37,7 @@ func Run(t *testing.T, backend func(t testing.TB) Backend) {
 		{"runs and wakes", runs},
 		{"who occupies what", occupies},
 		{"candidates", candidates},
+		{"figures of what is open", stats},
 		{"standing holds", holds},
 		{"requests", requests},
 		{"blockers and children", blockers},

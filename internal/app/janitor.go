@@ -14,8 +14,8 @@ import (
 // janitorEvery is the pause between two sweeps: for tasks that were archived while a run of them was still ending.
 const janitorEvery = time.Minute
 
-// janitor takes the trees of archived tasks away, and those whose tasks another node has now, after saving what is in them. It never holds archiving up, and what it
-// does not hear of is found by the sweep.
+// janitor takes the trees of archived tasks away, and those whose tasks another node has now, after saving what is in
+// them. It never holds archiving up, and what it does not hear of is found by the sweep.
 func (a *App) janitor(ctx context.Context, events *hub.Hub, trees *workspace.Manager) error {
 	heard, err := events.Open(ctx, "", func(e *fairlead.Event) bool { return e.Kind == fairlead.EventTaskArchived })
 	if heard != nil {

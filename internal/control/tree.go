@@ -16,6 +16,8 @@ type TreeReady struct{}
 type TreeLeft struct {
 	// Files: a plain directory holds something. The task stays with the node then, and is free again without.
 	Files bool
+	// Clean: a worktree is as it was made. It ties nobody then.
+	Clean bool
 	// Checkpoint of a worktree; nil = nothing has changed since the last one.
 	Checkpoint *CheckpointMade
 }
@@ -47,7 +49,7 @@ func (w *work) treeLeft(r *fairlead.Run, l TreeLeft) error {
 	if c := l.Checkpoint; c != nil {
 		return w.checkpointed(r, tree, c)
 	}
-	if tree.Repository {
+	if tree.Repository && (!l.Clean || tree.Checkpoint != nil) {
 		return nil
 	}
 	home := fairlead.NodeHome(w.node.ID)

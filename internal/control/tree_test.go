@@ -308,6 +308,30 @@ func TestAPlainDirectoryIsReleasedWithoutItsFiles(t *testing.T) {
 	})
 }
 
+// TestAWorktreeThatNobodyWroteInTiesNobody: a reviewer who only read leaves nothing that another node could miss.
+func TestAWorktreeThatNobodyWroteInTiesNobody(t *testing.T) {
+	sharedFloor(t, func(t *testing.T, f *floor) {
+		a := f.at("a", "1", 4)
+		task := f.task("stay")
+		j := f.claimed().works()
+		if got := f.see(task.ID).Worktree; got == nil || got.Home != "a" {
+			t.Errorf("got %+v during the run, want it tied", got)
+		}
+		j.tell(&TurnEnd{StopReason: "end_turn"}, true, Fact{Left: &TreeLeft{Clean: true}})
+		f.dies(a)
+		f.at("b", "1", 4)
+		f.comment(owner(), task.ID, "more")
+		next := f.claimed().works()
+		next.leaves(pushed("1"))
+		f.comment(owner(), task.ID, "more")
+		next = f.claimed().works()
+		next.tell(&TurnEnd{StopReason: "end_turn"}, true, Fact{Left: &TreeLeft{Clean: true}}) // with a checkpoint it is not
+		if got := f.see(task.ID).Worktree; got == nil || got.Home != "b" {
+			t.Errorf("got %+v, want it tied", got)
+		}
+	})
+}
+
 // TestALaunchGoesWhereTheWorktreeIs: a person's launch elsewhere waits there, at the head of the queue.
 func TestALaunchGoesWhereTheWorktreeIs(t *testing.T) {
 	sharedFloor(t, func(t *testing.T, f *floor) {

@@ -46,7 +46,7 @@ func (d *drive) left() []control.Fact {
 		d.w.Log.Error("leave workspace", "run", d.c.Run.ID, "error", err)
 		return nil
 	}
-	fact := &control.TreeLeft{Files: left.Files}
+	fact := &control.TreeLeft{Files: left.Files, Clean: left.Clean}
 	if c := left.Checkpoint; c != nil {
 		fact.Checkpoint = &control.CheckpointMade{Ref: c.Ref, Commit: c.Commit, Head: c.Head, Pushed: c.Pushed, Why: c.Failed}
 	}

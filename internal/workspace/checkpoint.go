@@ -26,6 +26,7 @@ type Checkpoint struct {
 type Left struct {
 	Repository bool
 	Files      bool        // a plain directory is not empty
+	Clean      bool        // a worktree is as it was made: nobody ever wrote in it
 	Checkpoint *Checkpoint // of a worktree that differs from its last checkpoint, or from where it began; nil otherwise
 }
 
@@ -57,24 +58,26 @@ func (m *Manager) Leave(ctx context.Context, identifier, name string, confirm fu
 		}
 		return Left{Files: len(entries) > 0}, err
 	}
-	c, err := m.checkpoint(ctx, &t, name, confirm)
+	left := Left{Repository: true}
+	s, err := m.snapshot(ctx, &t)
+	switch {
+	case err != nil:
+	case t.Last == "" && s.same && s.head == t.Commit:
+		left.Clean = true
+	case s.mark() != t.Last || t.Behind:
+		left.Checkpoint, err = m.checkpoint(ctx, &t, s, name, confirm)
+	}
 	if err != nil {
 		return Left{}, fmt.Errorf("checkpoint work: %w", err)
 	}
-	return Left{Repository: true, Checkpoint: c}, nil
+	return left, nil
 }
 
-func (m *Manager) checkpoint(ctx context.Context, t *Tree, name string, confirm func() bool) (*Checkpoint, error) {
-	s, err := m.snapshot(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	mark := s.head + ":" + s.tree
-	untouched := t.Last == "" && s.same && s.head == t.Commit
-	if untouched || mark == t.Last && !t.Behind {
-		return nil, nil
-	}
-	c := &Checkpoint{Ref: checkpointRef(name), Commit: s.head, Head: s.head}
+// mark tells two snapshots apart.
+func (s snap) mark() string { return s.head + ":" + s.tree }
+
+func (m *Manager) checkpoint(ctx context.Context, t *Tree, s snap, name string, confirm func() bool) (c *Checkpoint, err error) {
+	c = &Checkpoint{Ref: checkpointRef(name), Commit: s.head, Head: s.head}
 	if !s.same {
 		if c.Commit, err = s.commit(ctx, t, "Checkpoint of "+t.Identifier); err != nil {
 			return nil, err
@@ -92,7 +95,7 @@ func (m *Manager) checkpoint(ctx context.Context, t *Tree, name string, confirm 
 			c.Failed = err.Error()
 		}
 	}
-	t.Last, t.Behind = mark, c.Remote && !c.Pushed
+	t.Last, t.Behind = s.mark(), c.Remote && !c.Pushed
 	return c, m.save(t)
 }
 

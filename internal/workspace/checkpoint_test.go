@@ -63,6 +63,9 @@ func TestCheckpointIsPushed(t *testing.T) {
 	if c := b.leave("asg_1"); c != nil {
 		t.Errorf("got %+v of a tree that nobody touched", c)
 	}
+	if left, err := b.m.Leave(t.Context(), "FL-1", "asg_1", unsure); err != nil || !left.Clean {
+		t.Errorf("got %+v, %v, want it clean", left, err)
+	}
 	write(t, filepath.Join(tree.Dir, "n"), "x")
 	c := b.leave("asg_1")
 	if c == nil || !c.Pushed || c.Failed != "" {
@@ -76,6 +79,9 @@ func TestCheckpointIsPushed(t *testing.T) {
 	}
 	if c := b.leave("asg_1"); c != nil {
 		t.Errorf("got %+v of a tree that did not change since", c)
+	}
+	if left, err := b.m.Leave(t.Context(), "FL-1", "asg_1", unsure); err != nil || left.Clean {
+		t.Errorf("got %+v, %v, want it not clean", left, err)
 	}
 	write(t, filepath.Join(tree.Dir, "ignored"), "x")
 	if c := b.leave("asg_1"); c != nil {
